@@ -1,0 +1,52 @@
+import type { Address, InboundMessage, Sender } from "./chat.ts";
+
+/** Languages that people are answered in. What models read stays English. */
+export type Locale = "en" | "es" | "pt-BR" | "hi";
+
+export type Localized = Readonly<Record<Locale, string>>;
+
+export interface CommandArgument {
+  readonly name: string;
+  readonly description: Localized;
+  readonly required: boolean;
+  /** Closed set of values; absent = free text. */
+  readonly choices?: readonly string[];
+}
+
+/** One owner command as people see it: menus, help and usage lines are made from this. */
+export interface CommandSpec {
+  /** `[a-z]{1,32}`, the same on every platform. */
+  readonly name: string;
+  readonly description: Localized;
+  readonly args: readonly CommandArgument[];
+  readonly access: "owner" | "anyone";
+}
+
+/** One use of a command, parsed by us or by the platform (a Discord interaction). `text` holds the arguments as one would type them. */
+export interface NativeCommandCall {
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+  readonly from: Address;
+  readonly sender: Sender;
+  readonly locale?: string;
+  readonly guildId?: string;
+}
+
+/** A reply to a person. */
+export interface CommandReply {
+  readonly text: string;
+  /** The answer to an owner's /send goes out even in the chat that it has just silenced. */
+  readonly evenIfDenied?: boolean;
+}
+
+export interface CommandRouter {
+  readonly specs: readonly CommandSpec[];
+  /** The call, when a whole message is one of our commands; such text never reaches an agent or a transcript. */
+  parse(message: InboundMessage): NativeCommandCall | undefined;
+  /**
+   * undefined = say nothing. `typed`: the reply is seen by the whole chat, so people who may not use the command get none; a native reply is seen by
+   * the caller alone.
+   */
+  run(call: NativeCommandCall, how: "typed" | "native"): Promise<CommandReply | undefined>;
+}

@@ -1,0 +1,48 @@
+import type { Acceptance, Address } from "./chat.ts";
+import type { RunTrigger } from "./run.ts";
+import type { SessionKey } from "./session.ts";
+
+/** What happens inside, for logs, spans, metrics and tests. Facts and ids only, never message text. Times are Unix ms. */
+export interface SwitchboardEvents {
+  "message.accepted": {
+    readonly from: Address;
+    readonly messageId: string;
+    readonly acceptance: Acceptance;
+    readonly atMs: number;
+  };
+  "run.started": {
+    readonly runId: string;
+    readonly sessionKey: SessionKey;
+    readonly trigger: RunTrigger;
+    readonly atMs: number;
+  };
+  "run.finished": {
+    readonly runId: string;
+    readonly sessionKey: SessionKey;
+    readonly trigger: RunTrigger;
+    readonly status: "ok" | "yielded" | "failed" | "timeout" | "killed" | "interrupted";
+    readonly error?: string;
+    readonly durationMs: number;
+  };
+  "tool.called": {
+    readonly runId?: string;
+    readonly sessionKey: SessionKey;
+    readonly tool: string;
+    readonly status: string;
+  };
+  "exchange.settled": { readonly exchangeId: string; readonly state: string };
+  "delivery.settled": {
+    readonly deliveryId: string;
+    readonly to: Address;
+    readonly state: "delivered" | "suppressed" | "failed" | "uncertain";
+    readonly reason?: string;
+  };
+}
+
+export type EventName = keyof SwitchboardEvents;
+
+export interface Events {
+  emit<N extends EventName>(name: N, event: SwitchboardEvents[N]): void;
+  /** The returned function ends the subscription. A listener that throws is logged and harms nobody. */
+  on<N extends EventName>(name: N, listener: (event: SwitchboardEvents[N]) => void): () => void;
+}

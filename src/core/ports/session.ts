@@ -1,0 +1,69 @@
+import type { Address, ChatType } from "./chat.ts";
+
+declare const sessionKey: unique symbol;
+/** A canonical key, made only by `core/session/key.ts`. */
+export type SessionKey = string & { readonly [sessionKey]: true };
+
+export type SessionKind = "main" | "group" | "cron" | "hook" | "node" | "other";
+
+export type SendOverride = "allow" | "deny";
+
+export type RunStatus = "running" | "done" | "failed" | "killed" | "timeout";
+
+export interface Usage {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly totalTokens?: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+  /** Size of the model's window, when the runner knows it. */
+  readonly contextTokens?: number;
+  readonly estimatedCostUsd?: number;
+}
+
+/**
+ * One context of one agent as it is stored. Unknown values are absent, never 0 or a guess.
+ * Times are Unix milliseconds. `sessionId` changes on reset, `key` never does.
+ */
+export interface Session {
+  readonly key: SessionKey;
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** When this sessionId began (reset). */
+  readonly sessionStartedAtMs: number;
+  /** Last real inbound message; internal runs never touch it. */
+  readonly lastInteractionAtMs?: number;
+
+  readonly channel?: string;
+  readonly chatType?: ChatType;
+  readonly title?: string;
+  readonly guildId?: string;
+  readonly label?: string;
+  /** Where the session was made. */
+  readonly origin?: Address;
+  /** Where replies go: changed by real inbound messages only. */
+  readonly route?: Address;
+
+  readonly sendPolicy?: SendOverride;
+  readonly modelOverride?: string;
+  readonly thinkingLevel?: string;
+  readonly verboseLevel?: string;
+
+  /** Model and counters of the newest run that reported them. */
+  readonly model?: string;
+  readonly usage?: Usage;
+  readonly systemSent?: boolean;
+  readonly abortedLastRun?: boolean;
+  readonly status?: RunStatus;
+  readonly startedAtMs?: number;
+  readonly endedAtMs?: number;
+
+  readonly spawnedBy?: SessionKey;
+  readonly spawnDepth?: number;
+  readonly sandboxed?: boolean;
+
+  readonly archivedAtMs?: number;
+  readonly pinnedAtMs?: number;
+}
