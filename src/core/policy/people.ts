@@ -1,0 +1,132 @@
+import { type ChannelConfig, type Config, channelConfig } from "../config.ts";
+import { SwitchboardError } from "../errors.ts";
+import type { Address, InboundMessage, Sender } from "../ports/chat.ts";
+import { personIds, type SamePerson, writtenId } from "../session/person.ts";
+import type { ChatScope } from "../session/resolve.ts";
+
+/** `<channel>:<id>` of everybody who may type owner commands. */
+export type Owners = ReadonlySet<string>;
+
+export type Admission = { readonly admitted: true } | { readonly admitted: false; readonly reason: string };
+
+/** Stable ids of the channels that we know; on others an owner's id only must not look like a name or wildcard. */
+const idForms: ReadonlyMap<string, { readonly form: RegExp; readonly example: string }> = new Map([
+  ["discord", { form: /^\d+$/, example: "80351110224678912" }],
+  ["telegram", { form: /^\d+$/, example: "123456" }],
+  ["whatsapp", { form: /^(\+\d+|\d+@lid)$/, example: '+15550001111" or the LID "123@lid' }],
+]);
+
+/** CONFIG_INVALID, naming every entry that is not a stable id: `*` and names never make an owner. No entries: no owner. */
+export function createOwners(
+  owners: Readonly<Record<string, readonly (string | number)[] | undefined>> = {},
+): Owners {
+  const entries = Object.entries(owners).flatMap(([name, written = []]) =>
+    written.map((entry, index) => {
+      const channel = name.toLowerCase();
+      return { channel, entry, id: writtenId(channel, entry), path: `owners.${name}[${index}]` };
+    }),
+  );
+  const problems = entries.flatMap(({ channel, entry, id, path }) => {
+    const problem = problemWith(channel, entry, id);
+    return problem === undefined ? [] : [`${path}: "${entry}" ${problem}`];
+  });
+  if (problems.length === 0) return new Set(entries.map(({ channel, id }) => `${channel}:${id}`));
+  const lines = problems.map((problem) => `- ${problem}`).join("\n");
+  throw new SwitchboardError("CONFIG_INVALID", `The owners have ${problems.length} problem(s):\n${lines}`, {
+    details: { problems },
+  });
+}
+
+/** `ownIds`: ids of the bot's own account, whose self-chat belongs to the owner (WhatsApp). */
+export function isOwner(
+  owners: Owners,
+  channel: string,
+  sender: Sender,
+  known: { readonly samePerson: SamePerson; readonly ownIds?: readonly string[] },
+): boolean {
+  if (sender.isBot || sender.anonymous === true) return false;
+  const ownIds = (known.ownIds ?? []).map((id) => writtenId(channel, id));
+  return personIds(channel, sender, known.samePerson).some(
+    (id) => owners.has(`${channel}:${id}`) || ownIds.includes(id),
+  );
+}
+
+/** What else decides whether a message enters. */
+export interface EntryFacts {
+  readonly owner: boolean;
+  /** The person is named in session.identityLinks (`linkedName`). */
+  readonly linked: boolean;
+  /** From resolveChat. */
+  readonly scope: ChatScope;
+  readonly samePerson: SamePerson;
+}
+
+/** Whether a message becomes part of a session at all. Everybody in a room counts alike; in direct chats the person decides. */
+export function mayEnter(message: InboundMessage, config: Config, facts: EntryFacts): Admission {
+  const { channel, chatType } = message.from;
+  const settings = channelConfig(config, channel);
+  if (message.sender.isBot && settings.bots === "ignore") {
+    return refused(`channels.${channel}.bots is "ignore"`);
+  }
+  return chatType === "direct"
+    ? mayEnterDirect(message, settings, facts)
+    : mayEnterRoom(message.from, settings);
+}
+
+/** Whether the agent is to answer; what is not for the bot is only remembered as context. */
+export function isForBot(message: InboundMessage, config: Config): boolean {
+  const { channel, chatType } = message.from;
+  return chatType === "direct" || message.addressed || !channelConfig(config, channel).requireMention;
+}
+
+function mayEnterDirect(
+  { from: { channel }, sender }: InboundMessage,
+  { dmPolicy, allowFrom }: ChannelConfig,
+  { owner, linked, scope, samePerson }: EntryFacts,
+): Admission {
+  if (dmPolicy === "disabled") return refused(`channels.${channel}.dmPolicy is "disabled"`);
+  if (owner || linked) return { admitted: true };
+  if (scope === "main" || scope === "global") {
+    const setting = scope === "main" ? 'session.dmScope is "main"' : 'session.scope is "global"';
+    return refused(`${setting}, so only owners and linked people may write directly`);
+  }
+  if (dmPolicy === "open") return { admitted: true };
+  const listed = allowFrom.map((entry) => writtenId(channel, entry));
+  return personIds(channel, sender, samePerson).some((id) => listed.includes(id))
+    ? { admitted: true }
+    : refused(`the person is not in channels.${channel}.allowFrom`);
+}
+
+/** A thread of a listed room is listed too; a Discord thread may also be listed alone. */
+function mayEnterRoom(
+  { channel, chatType, chatId, threadId }: Address,
+  { groupPolicy, groupAllowFrom }: ChannelConfig,
+): Admission {
+  if (groupPolicy === "open") return { admitted: true };
+  if (groupPolicy === "disabled") return refused(`channels.${channel}.groupPolicy is "disabled"`);
+  const listed = groupAllowFrom.map((entry) => writtenId(channel, entry));
+  const isListed =
+    listed.includes(chatId) ||
+    (chatType === "channel" && threadId !== undefined && listed.includes(threadId));
+  return isListed ? { admitted: true } : refused(`the chat is not in channels.${channel}.groupAllowFrom`);
+}
+
+function refused(reason: string): Admission {
+  return { admitted: false, reason };
+}
+
+function problemWith(channel: string, entry: string | number, id: string): string | undefined {
+  if (typeof entry === "number" && !Number.isSafeInteger(entry)) {
+    return "is a number that has lost digits; write it as text";
+  }
+  if (id === "") return "is blank; write a stable id";
+  if (id === "*") return "would make everybody an owner; list people by id";
+  const [prefix = "", rest] = id.split(":");
+  if (rest !== undefined && prefix !== channel && idForms.has(prefix.toLowerCase())) {
+    return `belongs to ${prefix}, not to ${channel}; move it there`;
+  }
+  const known = idForms.get(channel);
+  if (known === undefined)
+    return id.startsWith("@") ? "is a name; names can change hands, write the id" : undefined;
+  return known.form.test(id) ? undefined : `is no stable ${channel} id; write one like "${known.example}"`;
+}

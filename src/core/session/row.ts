@@ -1,0 +1,73 @@
+import { given } from "../given.ts";
+import type { Address } from "../ports/chat.ts";
+import type { Row } from "../ports/storage.ts";
+import { channelOf, displayKey, displayName } from "./describe.ts";
+import type { KeyNames } from "./key.ts";
+
+/** Who looks at a row. */
+export interface Viewer {
+  readonly agentId: string;
+  readonly names: KeyNames;
+  /** Neither sandboxed nor a subagent: may learn where the transcript mirror lies. */
+  readonly trusted: boolean;
+  transcriptPath(sessionId: string): string | undefined;
+}
+
+/** A row as tools and the gateway show it. Unknown values are absent. Times are Unix ms. */
+export type PublicRow = Readonly<Record<string, unknown>>;
+
+export function publicRow({ session, kind }: Row, viewer: Viewer): PublicRow {
+  const { route, origin, usage } = session;
+  const path = viewer.trusted ? viewer.transcriptPath(session.sessionId) : undefined;
+  return given({
+    key: displayKey(session.key, viewer.agentId, viewer.names),
+    agentId: session.agentId,
+    kind,
+    channel: channelOf(session),
+    displayName: displayName(session),
+    label: session.label,
+    updatedAt: session.updatedAtMs,
+    sessionId: session.sessionId,
+    model: session.model,
+    modelOverride: session.modelOverride,
+    contextTokens: usage?.contextTokens,
+    totalTokens: usage?.totalTokens,
+    inputTokens: usage?.inputTokens,
+    outputTokens: usage?.outputTokens,
+    cacheRead: usage?.cacheRead,
+    cacheWrite: usage?.cacheWrite,
+    estimatedCostUsd: usage?.estimatedCostUsd,
+    thinkingLevel: session.thinkingLevel,
+    verboseLevel: session.verboseLevel,
+    systemSent: session.systemSent,
+    abortedLastRun: session.abortedLastRun,
+    sendPolicy: session.sendPolicy,
+    lastChannel: route?.channel,
+    lastTo: route?.chatId,
+    lastAccountId: route?.accountId,
+    deliveryContext: route === undefined ? undefined : place(route),
+    origin: origin === undefined ? undefined : place(origin),
+    spawnedBy:
+      session.spawnedBy === undefined
+        ? undefined
+        : displayKey(session.spawnedBy, viewer.agentId, viewer.names),
+    status: session.status,
+    startedAt: session.startedAtMs,
+    endedAt: session.endedAtMs,
+    runtimeMs: runtimeMs(session.startedAtMs, session.endedAtMs),
+    archived: session.archivedAtMs !== undefined,
+    archivedAt: session.archivedAtMs,
+    pinned: session.pinnedAtMs !== undefined,
+    pinnedAt: session.pinnedAtMs,
+    transcriptPath: path,
+  });
+}
+
+/** `{ channel, to, accountId, threadId }`, the public form of an address. */
+function place({ channel, chatId, accountId, threadId }: Address) {
+  return { channel, to: chatId, accountId, ...(threadId === undefined ? {} : { threadId }) };
+}
+
+function runtimeMs(from: number | undefined, to: number | undefined): number | undefined {
+  return from === undefined || to === undefined ? undefined : to - from;
+}

@@ -1,0 +1,151 @@
+import type { Config } from "../config.ts";
+import { SwitchboardError } from "../errors.ts";
+import type { Address } from "../ports/chat.ts";
+import type { Clock } from "../ports/host.ts";
+import type { Session, SessionKey } from "../ports/session.ts";
+import type { RecordWrite, Storage } from "../ports/storage.ts";
+import { type Arrival, afterArrival, type Birth, newSession } from "./arrival.ts";
+import { afterReset } from "./freshness.ts";
+import { isMainKey, type KeyNames } from "./key.ts";
+
+/** Longest chain of requesters that is followed; a longer one can only be a damaged record. */
+const MAX_ANCESTORS = 16;
+
+export interface Sessions {
+  /** Follows a chat that moved. Reads never write. */
+  get(key: SessionKey): Promise<Session | undefined>;
+  /** Requesters of a spawned session, nearest first. */
+  ancestors(key: SessionKey): Promise<readonly SessionKey[]>;
+  /** Everything spawned below, at any depth. */
+  descendants(key: SessionKey): Promise<readonly SessionKey[]>;
+  /** The write that an admitted message makes. */
+  arrival(
+    place: { key: SessionKey; agentId: string },
+    message: Arrival,
+    takesRoute: boolean,
+  ): RecordWrite;
+  /** The write that makes a session without a chat if it is missing. */
+  opening(key: SessionKey, agentId: string): RecordWrite;
+  /** SESSION_NOT_FOUND when there is none: changing never creates. */
+  change(key: SessionKey, change: (current: Session) => Session): Promise<Session>;
+  /** A new session id; what was said stays readable by the old one. */
+  reset(key: SessionKey): Promise<Session>;
+  /** Removes entry and transcript. SESSION_PROTECTED for a main session. */
+  remove(key: SessionKey): Promise<void>;
+  /** The chat has a new address: the session goes with it, once, with transcript and overrides. */
+  move(from: SessionKey, to: SessionKey, route: Address): Promise<void>;
+}
+
+export function createSessions(parts: {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly names: KeyNames;
+}): Sessions {
+  const { storage, clock, config, names } = parts;
+  const records = storage.records("session");
+  const moved = storage.records("moved");
+  const birth = (key: SessionKey, agentId: string): Birth => ({
+    key,
+    agentId,
+    nowMs: clock.now(),
+    newSessionId: clock.uuid(),
+  });
+
+  async function get(key: SessionKey): Promise<Session | undefined> {
+    const found = await records.get(key);
+    if (found !== undefined) return found;
+    const redirect = await moved.get(key);
+    return redirect === undefined ? undefined : records.get(redirect.to);
+  }
+
+  async function change(key: SessionKey, edit: (current: Session) => Session): Promise<Session> {
+    const target = (await get(key))?.key ?? key;
+    const stored = await records.update(target, (current) =>
+      current === undefined ? undefined : edit(current),
+    );
+    if (stored === undefined) throw notFound(key);
+    return stored;
+  }
+
+  return {
+    get,
+    change,
+    ancestors: (key) => ancestorsOf(key, get),
+    descendants: (key) => descendantsOf(key, (parent) => storage.index.children(parent)),
+    arrival: ({ key, agentId }, message, takesRoute) => {
+      const born = birth(key, agentId);
+      return {
+        type: "record",
+        table: "session",
+        key,
+        change: (current) => afterArrival(current, born, message, { config, takesRoute }),
+      };
+    },
+    opening: (key, agentId) => {
+      const born = birth(key, agentId);
+      return { type: "record", table: "session", key, change: (current) => current ?? newSession(born) };
+    },
+    reset: (key) => {
+      const [newId, nowMs] = [clock.uuid(), clock.now()];
+      return change(key, (current) => afterReset(current, newId, nowMs));
+    },
+    async remove(key) {
+      const session = await get(key);
+      if (session === undefined) throw notFound(key);
+      if (isMainKey(session.key, names)) {
+        throw new SwitchboardError(
+          "SESSION_PROTECTED",
+          "A main session cannot be deleted; reset it instead.",
+        );
+      }
+      await records.update(session.key, () => undefined);
+      await storage.transcripts.delete(session.sessionId);
+    },
+    async move(from, to, route) {
+      const session = await records.get(from);
+      if (session === undefined || from === to) return;
+      await storage.apply([
+        {
+          type: "record",
+          table: "session",
+          key: to,
+          change: (current) => current ?? { ...session, key: to, route },
+        },
+        { type: "record", table: "moved", key: from, change: () => ({ to }) },
+        { type: "record", table: "session", key: from, change: () => undefined },
+      ]);
+    },
+  };
+}
+
+async function ancestorsOf(
+  key: SessionKey,
+  get: (key: SessionKey) => Promise<Session | undefined>,
+): Promise<readonly SessionKey[]> {
+  const chain: SessionKey[] = [];
+  let parent = (await get(key))?.spawnedBy;
+  while (parent !== undefined && chain.length < MAX_ANCESTORS && !chain.includes(parent)) {
+    chain.push(parent);
+    parent = (await get(parent))?.spawnedBy;
+  }
+  return chain;
+}
+
+async function descendantsOf(
+  key: SessionKey,
+  children: (key: SessionKey) => Promise<readonly SessionKey[]>,
+): Promise<readonly SessionKey[]> {
+  const seen = new Set<SessionKey>();
+  let level: readonly SessionKey[] = [key];
+  for (let depth = 0; depth < MAX_ANCESTORS && level.length > 0; depth++) {
+    const below = (await Promise.all(level.map(children))).flat();
+    level = below.filter((child) => child !== key && !seen.has(child));
+    for (const child of level) seen.add(child);
+  }
+  return [...seen];
+}
+
+function notFound(key: string): SwitchboardError {
+  return new SwitchboardError("SESSION_NOT_FOUND", `No session "${key}". Use a key from sessions_list.`);
+}
