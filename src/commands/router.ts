@@ -1,0 +1,70 @@
+import type { FindOrigin } from "../core/inbound/origin.ts";
+import type { InboundMessage } from "../core/ports/chat.ts";
+import type { CommandRouter, NativeCommandCall } from "../core/ports/command.ts";
+import { commands } from "./catalogue.ts";
+import type { Command, CommandParts } from "./command.ts";
+import { usageOf } from "./usage.ts";
+import { wordsFor } from "./words.ts";
+
+export interface RouterParts extends CommandParts {
+  readonly findOrigin: FindOrigin;
+}
+
+/** Invisible characters that phones and keyboards put around words. */
+const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+
+/** `/name`, `/name: word`, `/name@bot word`: one line, at most one argument. Anything else is a message for the agent. */
+const TYPED = /^\/([a-z]{1,32})(?:@\w{1,64})?(?:(?::[ \t]*|[ \t]+)([a-z]*))?$/i;
+
+/** Decides what is a command of ours, and who may use it. One check for every platform and every way of calling. */
+export function createRouter(parts: RouterParts): CommandRouter {
+  const byName = new Map(commands.map((command) => [command.spec.name, command]));
+  const specs = commands.map((command) => command.spec);
+
+  return {
+    specs,
+    parse(message) {
+      if (!parts.config.commands.text && hasMenu(message)) return undefined;
+      return typedCall(message, byName);
+    },
+    async run(call, how) {
+      const command = byName.get(call.name);
+      if (command === undefined) return undefined;
+      const words = wordsFor(call.locale, parts.config.locale);
+      const origin = await parts.findOrigin(call);
+      if (command.spec.access === "owner" && !origin.owner) {
+        // Typed: the whole chat would read the refusal, and the text must not reach the agent either.
+        return how === "typed" ? undefined : { text: words("denied.owner", { id: call.sender.id }) };
+      }
+      const argument = call.text.trim().toLowerCase();
+      return command.run({ call, origin, argument, words, usage: usageOf(command.spec), specs }, parts);
+    },
+  };
+}
+
+function typedCall(
+  message: InboundMessage,
+  byName: ReadonlyMap<string, Command>,
+): NativeCommandCall | undefined {
+  const match = TYPED.exec(message.text.replace(INVISIBLE, "").trim());
+  const name = match?.[1]?.toLowerCase();
+  const command = name === undefined ? undefined : byName.get(name);
+  if (name === undefined || command === undefined) return undefined;
+  const text = match?.[2] ?? "";
+  if (text !== "" && command.spec.args.length === 0) return undefined;
+  const { id, from, sender, locale, guildId } = message;
+  return {
+    id,
+    name,
+    text,
+    from,
+    sender,
+    ...(locale === undefined ? {} : { locale }),
+    ...(guildId === undefined ? {} : { guildId }),
+  };
+}
+
+/** WhatsApp has no menus, so its text commands cannot be turned off. */
+function hasMenu(message: InboundMessage): boolean {
+  return message.from.channel === "discord" || message.from.channel === "telegram";
+}

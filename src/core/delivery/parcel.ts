@@ -1,0 +1,55 @@
+import type { Address } from "../ports/chat.ts";
+import type { NewRun } from "../ports/engine.ts";
+import type { Json } from "../ports/host.ts";
+import type { SessionKey } from "../ports/session.ts";
+import { deliveryLane } from "../runs/run-id.ts";
+
+export type ParcelKind = "reply" | "announce" | "notice" | "command";
+
+/** One text on its way to one address: the payload of a delivery run. */
+export interface Parcel {
+  readonly sessionKey: SessionKey;
+  readonly to: Address;
+  readonly markdown: string;
+  readonly kind: ParcelKind;
+  readonly replyToId?: string;
+  /** The owner's own /send must be able to answer in a chat that it has just silenced. */
+  readonly evenIfDenied?: boolean;
+  readonly createdAtMs: number;
+  /** Progress, kept by the outbox. */
+  readonly partsSent?: number;
+  /** The part that was being sent when this was written. */
+  readonly starting?: number;
+  readonly failures?: number;
+}
+
+export type ParcelState = "delivered" | "suppressed" | "failed" | "uncertain";
+
+/** What a settled delivery run says of itself. */
+export interface ParcelResult {
+  readonly state: ParcelState;
+  readonly messageIds?: readonly string[];
+  readonly reason?: string;
+}
+
+export const DELIVERY_KIND = "delivery";
+
+/** The delivery run of a parcel; the same id is the same delivery, whoever enqueues it and however often. */
+export function deliveryRun(id: string, parcel: Parcel): NewRun {
+  return { id, ...deliveryLane(parcel.to), kind: DELIVERY_KIND, payload: toPayload(parcel) };
+}
+
+// Parcels are plain data by construction; Json cannot express the optional members of a named type.
+export function toPayload(parcel: Parcel): Json {
+  return parcel as unknown as Json;
+}
+
+// Payloads of this kind are written by `toPayload` only.
+export function toParcel(payload: Json): Parcel {
+  return payload as unknown as Parcel;
+}
+
+// See toPayload.
+export function toResult(result: ParcelResult): Json {
+  return result as unknown as Json;
+}

@@ -1,0 +1,139 @@
+import { deliveryRun } from "../delivery/parcel.ts";
+import type { ClaimedRun, NewRun, RunSettlement } from "../ports/engine.ts";
+import type { Json } from "../ports/host.ts";
+import type { NewEntry } from "../ports/run.ts";
+import type { Session } from "../ports/session.ts";
+import type { Write } from "../ports/storage.ts";
+import { inboundBlocks } from "../transcript/prompt.ts";
+import { afterRun, type Ending, endingEntries, errorOf, type Made } from "./ending.ts";
+import type { Aftermath, ExecutorParts, RunPlace, StepPrompt } from "./executor-parts.ts";
+import type { Job, JobResult } from "./job.ts";
+import { deliveryId } from "./run-id.ts";
+import { turnWrite } from "./turn.ts";
+
+/** Everything that came of a run, as one settlement: rows, session, what leaves, and the next step of its exchange. */
+export async function conclude(
+  place: RunPlace,
+  input: NewEntry,
+  ending: Ending,
+  made: Made,
+  parts: ExecutorParts,
+): Promise<RunSettlement> {
+  const { run, job, session, turn, startedAtMs } = place;
+  const nowMs = parts.clock.now();
+  const following: Aftermath =
+    job.exchangeId === undefined
+      ? { writes: [], effects: [] }
+      : await parts.exchange.after(job, run.id, ending);
+  const outgoing = outgoingRuns(place, ending, parts, nowMs);
+  const entries = [input, ...made.entries, ...endingEntries(ending, made, run.id, nowMs)];
+  const ran = { sessionId: session.sessionId, startedAtMs, nowMs };
+  const settled = {
+    writes: [
+      turnWrite(session, turn, run.id, entries),
+      sessionWrite(session, (current) => afterRun(current, ran, ending, made)),
+      ...following.writes,
+    ],
+    effects: [...outgoing, ...following.effects],
+  };
+  const error = errorOf(ending);
+  parts.events.emit("run.finished", {
+    runId: run.id,
+    sessionKey: session.key,
+    trigger: job.trigger,
+    status: ending.kind,
+    durationMs: nowMs - startedAtMs,
+    ...(error === undefined ? {} : { error }),
+  });
+  return error === undefined
+    ? { ...settled, done: resultJson(ending, outgoing[0]?.id) }
+    : { ...settled, failed: error };
+}
+
+/** The reply, or the sentence for a person who will get none. */
+function outgoingRuns(
+  { run, job, session }: RunPlace,
+  ending: Ending,
+  parts: ExecutorParts,
+  nowMs: number,
+): readonly NewRun[] {
+  const to = job.replyTo;
+  if (to === undefined) return [];
+  const common = {
+    sessionKey: session.key,
+    to,
+    createdAtMs: nowMs,
+    ...(job.replyToId === undefined ? {} : { replyToId: job.replyToId }),
+  };
+  if (ending.kind === "ok") {
+    if (ending.spoken.kind === "silent") return [];
+    const kind = job.step === "announce" ? "announce" : "reply";
+    return [deliveryRun(deliveryId(run.id, kind), { ...common, kind, markdown: ending.spoken.text })];
+  }
+  const told = job.trigger === "user" && ending.kind !== "yielded" && ending.kind !== "killed";
+  if (!told) return [];
+  const markdown = parts.notice(ending.kind === "interrupted" ? "interrupted" : "failed", job.locale);
+  return [deliveryRun(deliveryId(run.id, "notice"), { ...common, kind: "notice", markdown })];
+}
+
+/** A row without a run: context that was not addressed to the bot, old messages, notes of the runtime. */
+export function recordOnly({ run, job, session, turn }: RunPlace, parts: ExecutorParts): RunSettlement {
+  const entry =
+    job.provenance.kind === "internal_system"
+      ? { ...userEntry(job, job, run.id), role: "system" as const }
+      : userEntry(job, job, run.id);
+  const nowMs = parts.clock.now();
+  const touched = (current: Session): Session => ({
+    ...current,
+    updatedAtMs: Math.max(current.updatedAtMs, nowMs),
+  });
+  return {
+    done: null,
+    writes: [turnWrite(session, turn, run.id, [entry]), sessionWrite(session, touched)],
+  };
+}
+
+/** The session was deleted while the run waited. */
+export async function withoutSession(
+  run: ClaimedRun,
+  job: Job,
+  parts: ExecutorParts,
+): Promise<RunSettlement> {
+  const error = `The session "${job.sessionKey}" was deleted.`;
+  if (job.exchangeId === undefined) return { failed: error };
+  return { failed: error, ...(await parts.exchange.after(job, run.id, { kind: "failed", error })) };
+}
+
+/** The row of what the agent is asked. */
+export function userEntry(
+  job: Job,
+  prompt: Pick<StepPrompt, "text" | "provenance">,
+  runId: string,
+): NewEntry {
+  return {
+    role: "user",
+    content: inboundBlocks({ ...job, text: prompt.text }),
+    atMs: job.atMs,
+    runId,
+    provenance: prompt.provenance,
+    ...(job.sender === undefined ? {} : { sender: job.sender }),
+  };
+}
+
+function sessionWrite(session: Session, change: (current: Session) => Session): Write {
+  return {
+    type: "record",
+    table: "session",
+    key: session.key,
+    change: (current) => (current === undefined ? undefined : change(current)),
+  };
+}
+
+function resultJson(ending: Ending, delivery: string | undefined): Json {
+  const result: JobResult = {
+    status: ending.kind === "yielded" ? "yielded" : "ok",
+    ...(ending.kind === "ok" && ending.spoken.kind === "text" ? { reply: ending.spoken.text } : {}),
+    ...(delivery === undefined ? {} : { deliveryId: delivery }),
+  };
+  return { ...result };
+}

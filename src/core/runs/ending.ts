@@ -1,0 +1,116 @@
+import { INTERRUPTED } from "../announce/wording.ts";
+import type { Spoken } from "../delivery/spoken.ts";
+import type { NewEntry, RunOutcome } from "../ports/run.ts";
+import type { RunStatus, Session, Usage } from "../ports/session.ts";
+
+/** How a run ended, whoever ended it. The first terminal cause wins; text never changes it. */
+export type Ending =
+  | { readonly kind: "ok"; readonly spoken: Spoken; readonly written: string }
+  | { readonly kind: "yielded" }
+  | { readonly kind: "failed"; readonly error: string }
+  | { readonly kind: "timeout"; readonly error: string }
+  | { readonly kind: "killed" }
+  | { readonly kind: "interrupted" };
+
+/** What the agent made on the way, as far as it is known. */
+export interface Made {
+  readonly entries: readonly NewEntry[];
+  readonly usage?: Usage;
+  readonly model?: string;
+}
+
+const STATUS: Readonly<Record<Ending["kind"], RunStatus>> = {
+  ok: "done",
+  yielded: "done",
+  failed: "failed",
+  timeout: "timeout",
+  killed: "killed",
+  interrupted: "failed",
+};
+
+/** Why a run has no answer; undefined when it has ended well. */
+export function errorOf(ending: Ending): string | undefined {
+  switch (ending.kind) {
+    case "ok":
+    case "yielded":
+      return undefined;
+    case "failed":
+    case "timeout":
+      return ending.error;
+    case "killed":
+      return "stopped";
+    case "interrupted":
+      return INTERRUPTED;
+    default:
+      return ending satisfies never;
+  }
+}
+
+/** The rows that the ending adds to the transcript, after the input and what the agent made. */
+export function endingEntries(ending: Ending, made: Made, runId: string, nowMs: number): readonly NewEntry[] {
+  if (ending.kind === "ok") {
+    if (ending.written.trim() === "") return [];
+    return [
+      {
+        role: "assistant",
+        content: [{ type: "text", text: ending.written }],
+        atMs: nowMs,
+        runId,
+        ...(made.model === undefined ? {} : { model: made.model }),
+        ...(made.usage === undefined ? {} : { usage: made.usage }),
+      },
+    ];
+  }
+  const error = errorOf(ending);
+  if (error === undefined) return [];
+  return [
+    {
+      role: "system",
+      content: [{ type: "text", text: `This run ended without an answer: ${error}.` }],
+      atMs: nowMs,
+      runId,
+      provenance: { kind: "internal_system" },
+    },
+  ];
+}
+
+/** The session after a run of it. Internal runs touch neither route nor idle time. */
+export function afterRun(
+  current: Session,
+  ran: { readonly sessionId: string; readonly startedAtMs: number; readonly nowMs: number },
+  ending: Ending,
+  made: Made,
+): Session {
+  const updated = { ...current, updatedAtMs: Math.max(current.updatedAtMs, ran.nowMs) };
+  if (current.sessionId !== ran.sessionId) return updated;
+  return {
+    ...updated,
+    systemSent: true,
+    status: STATUS[ending.kind],
+    startedAtMs: ran.startedAtMs,
+    endedAtMs: ran.nowMs,
+    abortedLastRun: ending.kind === "interrupted" || ending.kind === "killed" || ending.kind === "timeout",
+    ...(made.model === undefined ? {} : { model: made.model }),
+    ...(made.usage === undefined ? {} : { usage: made.usage }),
+  };
+}
+
+/**
+ * What the runner reported, as an ending. The first terminal cause wins: an answer that comes after our own limit or after a stop does not count.
+ * An answer that was ready when the process began to close does.
+ */
+export function endingOf(
+  outcome: RunOutcome,
+  cause: { readonly timeoutError?: string; readonly abort?: unknown },
+  hear: (written: string) => Spoken,
+): Ending {
+  if (cause.timeoutError !== undefined) return { kind: "timeout", error: cause.timeoutError };
+  if (cause.abort === "cancelled") return { kind: "killed" };
+  if (outcome.status === "ok") return { kind: "ok", spoken: hear(outcome.reply), written: outcome.reply };
+  if (outcome.status === "yielded") return { kind: "yielded" };
+  if (cause.abort !== undefined) return { kind: "interrupted" };
+  return {
+    kind: "failed",
+    error: outcome.status === "error" ? outcome.error : "The agent stopped by itself.",
+  };
+}

@@ -1,0 +1,64 @@
+import type { Address, Attachment, QuotedText, Sender } from "../ports/chat.ts";
+import type { NewRun } from "../ports/engine.ts";
+import type { Json } from "../ports/host.ts";
+import type { Provenance, RunTrigger } from "../ports/run.ts";
+import type { SessionKey } from "../ports/session.ts";
+
+/** Kinds of runs in the pool of the agents. */
+export type JobKind = "agent" | "exchange" | "note";
+
+/** The pool that executes agents. */
+export const AGENT_POOL = "agents";
+
+/** What is queued for a session: everything that its execution needs and that must survive a restart. */
+export interface Job {
+  readonly sessionKey: SessionKey;
+  readonly trigger: RunTrigger;
+  /** Exactly what was said; envelopes are added when the prompt is made. */
+  readonly text: string;
+  readonly atMs: number;
+  readonly provenance: Provenance;
+  /** Sessions that the originating message visited, oldest first, without this one. */
+  readonly chain: readonly SessionKey[];
+  readonly sender?: Sender;
+  readonly attachments?: readonly Attachment[];
+  readonly quoted?: QuotedText;
+  /** Where the reply goes, frozen when the run was accepted. Absent: nothing leaves. */
+  readonly replyTo?: Address;
+  readonly replyToId?: string;
+  readonly locale?: string;
+  /** The exchange that this run is a step of: 0 = the target's first answer. */
+  readonly exchangeId?: string;
+  readonly step?: number | "announce";
+  readonly model?: string;
+  readonly thinking?: string;
+  readonly timeoutSeconds?: number;
+}
+
+/** What a settled agent run leaves for those who wait for it. */
+export interface JobResult {
+  readonly status: "ok" | "yielded";
+  readonly reply?: string;
+  /** The run that carries the reply out, when something is to leave. */
+  readonly deliveryId?: string;
+}
+
+// Jobs and results are plain data by construction; the queue's Json type cannot express optional members of named types.
+export function toPayload(job: Job): Json {
+  return job as unknown as Json;
+}
+
+// Payloads are written by `toPayload` only.
+export function toJob(payload: Json): Job {
+  return payload as unknown as Job;
+}
+
+export function resultOf(result: Json | undefined): JobResult | undefined {
+  // Results of agent runs are written by the run executor only.
+  return result as unknown as JobResult | undefined;
+}
+
+/** The queue entry of a job: its lane is the session, so runs of one session are serial and in order. */
+export function jobRun(id: string, kind: JobKind, job: Job): NewRun {
+  return { id, lane: job.sessionKey, pool: AGENT_POOL, kind, payload: toPayload(job) };
+}

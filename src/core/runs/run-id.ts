@@ -1,0 +1,45 @@
+import type { Address } from "../ports/chat.ts";
+
+/** Ids are derived, never drawn, so that doing the same thing twice names the same run. Parts are escaped: no two tuples share an id. */
+function join(prefix: string, parts: readonly string[]): string {
+  return [prefix, ...parts.map(encodeURIComponent)].join(":");
+}
+
+/** One inbound message: dedupe, acceptance and idempotency are the one write of this id. */
+export function inboundRunId(from: Address, messageId: string): string {
+  return join("in", [from.channel, from.accountId, from.chatId, from.threadId ?? "", messageId]);
+}
+
+/** One sessions_send: `scope` is the calling run, or the calling session for an explicit idempotency key. */
+export function sendRunId(scope: string, callId: string): string {
+  return join("send", [scope, callId]);
+}
+
+export function gatewayRunId(method: string, idempotencyKey: string): string {
+  return join("call", [method, idempotencyKey]);
+}
+
+/** Turn n ≥ 1 of an exchange, or its announce step. */
+export function exchangeRunId(exchangeId: string, step: number | "announce"): string {
+  return `${exchangeId}#${step}`;
+}
+
+/** The delivery of what a run said. */
+export function deliveryId(runId: string, what: "reply" | "notice" | "announce"): string {
+  return `${runId}>${what}`;
+}
+
+/** A row that is written into a session without asking its agent. */
+export function noteRunId(runId: string): string {
+  return `${runId}>note`;
+}
+
+/** Deliveries are serial per chat, not per thread: platforms order and limit by chat. */
+export function deliveryLane(to: Address): { readonly lane: string; readonly pool: string } {
+  const pool = deliveryPool(to.channel, to.accountId);
+  return { pool, lane: `${pool}:${encodeURIComponent(to.chatId)}` };
+}
+
+export function deliveryPool(channel: string, accountId: string): string {
+  return join("out", [channel, accountId]);
+}

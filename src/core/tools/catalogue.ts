@@ -1,0 +1,38 @@
+import { given } from "../given.ts";
+import { allowedTools } from "../policy/tools.ts";
+import type { Events } from "../ports/events.ts";
+import type { BoundTool } from "../ports/run.ts";
+import { bindTool, type Caller, type Tool } from "./define-tool.ts";
+import { type HistoryParts, sessionsHistory } from "./sessions-history.ts";
+import { type ListParts, sessionsList } from "./sessions-list.ts";
+import { type SendParts, sessionsSend } from "./sessions-send.ts";
+
+export type CatalogueParts = ListParts & HistoryParts & SendParts;
+
+/** Every session tool there is, in the order in which agents see them. */
+export function createTools(parts: CatalogueParts): readonly Tool[] {
+  return [sessionsList(parts), sessionsHistory(parts), sessionsSend(parts)];
+}
+
+/** The tools that a caller may have, bound to it. What is listed is what is bound. */
+export function createToolbox(
+  tools: readonly Tool[],
+  { config, events }: { readonly config: CatalogueParts["config"]; readonly events: Events },
+): (caller: Caller) => readonly BoundTool[] {
+  const names = tools.map((tool) => tool.name);
+  return (caller) => {
+    const { session, run } = caller;
+    const allowed = allowedTools(names, config, session.agentId, { depth: session.spawnDepth ?? 0 });
+    const mine = tools.filter((tool) => caller.trusted === true || allowed.includes(tool.name));
+    return mine.map((tool) =>
+      bindTool(tool, caller, (name, status) =>
+        events.emit("tool.called", {
+          ...given({ runId: run?.runId }),
+          sessionKey: session.key,
+          tool: name,
+          status,
+        }),
+      ),
+    );
+  };
+}

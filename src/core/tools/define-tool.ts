@@ -1,0 +1,133 @@
+import { z } from "zod";
+import type { Config } from "../config.ts";
+import { type ErrorCode, messageOf, SwitchboardError } from "../errors.ts";
+import type { Clock, Logger } from "../ports/host.ts";
+import type { BoundTool, ToolOutput } from "../ports/run.ts";
+import type { Session } from "../ports/session.ts";
+import type { RunContext } from "../runs/executor-parts.ts";
+
+/** Who calls: known from the run, never from a parameter. */
+export interface Caller {
+  readonly session: Session;
+  readonly sandboxed: boolean;
+  /** Absent when the host mounted the tools outside a run of ours. */
+  readonly run?: RunContext;
+  /** The host program itself (gateway): skips visibility, nothing else. */
+  readonly trusted?: boolean;
+}
+
+export interface ToolCall {
+  readonly callId: string;
+  readonly signal: AbortSignal;
+}
+
+/** What a tool answers: the facts, always with the same names. */
+export type Answer = { readonly [key: string]: unknown };
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputJsonSchema: object;
+  /** Parses, then runs. Never rejects: failures are answers. */
+  call(input: unknown, caller: Caller, call: ToolCall): Promise<ToolOutput>;
+}
+
+export interface ToolDefinition<S extends z.ZodType> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: S;
+  run(input: z.output<S>, caller: Caller, call: ToolCall): Promise<Answer>;
+}
+
+/** Keys that models like to add, and where the matter is decided instead. */
+const REJECTED: Readonly<Record<string, string>> = {
+  channel: "the target session decides where texts go; name it with sessionKey, label or agentId",
+  to: "the target session decides where texts go; name it with sessionKey, label or agentId",
+  threadId: "a thread is part of the session key",
+  replyTo: "replies are bound to the run, not to a message",
+  transport: "the target session decides where texts go",
+};
+
+export function defineTool<S extends z.ZodType>(definition: ToolDefinition<S>, logger: Logger): Tool {
+  const { name, description, input } = definition;
+  return {
+    name,
+    description,
+    // Cloned: some frameworks refuse zod's own object because it carries `~standard`.
+    inputJsonSchema: JSON.parse(JSON.stringify(z.toJSONSchema(input, { io: "input" }))),
+    async call(raw, caller, call) {
+      const parsed = input.safeParse(raw ?? {});
+      if (!parsed.success) return { value: failure("INPUT_INVALID", inputProblems(parsed.error)) };
+      try {
+        return { value: await definition.run(parsed.data, caller, call) };
+      } catch (error) {
+        if (error instanceof SwitchboardError) return { value: failure(error.code, error.message) };
+        logger.error({ tool: name, error }, "A tool failed");
+        return { value: failure("INTERNAL", `${name} failed: ${messageOf(error)}`) };
+      }
+    },
+  };
+}
+
+/** The closed object of a tool's parameters. */
+export function toolInput<S extends z.ZodRawShape>(shape: S) {
+  const allowed = Object.keys(shape).join(", ");
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? issue.keys
+            .map(
+              (key: string) => `"${key}" is not a parameter${key in REJECTED ? ` (${REJECTED[key]})` : ""}`,
+            )
+            .concat(`parameters: ${allowed || "none"}`)
+            .join("; ")
+        : undefined,
+  });
+}
+
+/** A whole number: fractions are cut, values outside the range moved to its ends; anything but a number is an error. */
+export function clamped(min: number, max: number, description: string) {
+  return z
+    .number()
+    .transform((value) => Math.min(max, Math.max(min, Math.floor(value))))
+    .describe(`${description} (${min}–${max})`);
+}
+
+export function failure(code: ErrorCode, error: string, more: Answer = {}): Answer {
+  return { status: "error", code, error, ...more };
+}
+
+export function forbidden(error: string, code: ErrorCode = "NOT_VISIBLE", more: Answer = {}): Answer {
+  return { status: "forbidden", code, error, ...more };
+}
+
+/** What tools are bound with, beside the services that they use. */
+export interface ToolBasics {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A tool as one caller holds it. */
+export function bindTool(
+  tool: Tool,
+  caller: Caller,
+  onCalled: (tool: string, status: string) => void,
+): BoundTool {
+  return {
+    name: tool.name,
+    description: tool.description,
+    inputJsonSchema: tool.inputJsonSchema,
+    async call(input, call) {
+      const output = await tool.call(input, caller, call);
+      onCalled(tool.name, typeof output.value.status === "string" ? output.value.status : "ok");
+      return output;
+    },
+  };
+}
+
+function inputProblems(error: z.ZodError): string {
+  return error.issues
+    .map((issue) => (issue.path.length === 0 ? issue.message : `${issue.path.join(".")}: ${issue.message}`))
+    .join("; ");
+}

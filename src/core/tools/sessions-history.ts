@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { given } from "../given.ts";
+import type { NewEntry } from "../ports/run.ts";
+import type { Storage } from "../ports/storage.ts";
+import { displayKey } from "../session/describe.ts";
+import type { KeyNames } from "../session/key.ts";
+import { historyView } from "../transcript/history-view.ts";
+import type { Redactor } from "../transcript/redact.ts";
+import { readTail } from "../transcript/tail.ts";
+import { type Answer, type Caller, clamped, defineTool, type ToolBasics, toolInput } from "./define-tool.ts";
+import type { FindTarget } from "./find-target.ts";
+
+const DEFAULT_LIMIT = 200;
+const MAX_LIMIT = 1000;
+
+/**
+ * Offsets from here on name a row instead of counting back: `nextOffset` is such a mark, so that rows which arrive between two pages neither repeat nor skip
+ * one. Plain counts stay far below.
+ */
+const MARK = 1_000_000_000_000;
+
+const input = toolInput({
+  sessionKey: z.string().describe('Session key, "main", "current", or a sessionId from sessions_list.'),
+  limit: clamped(1, MAX_LIMIT, "Newest messages to return").default(DEFAULT_LIMIT),
+  includeTools: z
+    .boolean()
+    .default(false)
+    .describe("Also return tool results and the arguments of tool calls."),
+  offset: clamped(
+    0,
+    Number.MAX_SAFE_INTEGER,
+    "0 adds paging facts; then pass nextOffset back unchanged to go on",
+  ).optional(),
+});
+
+export interface HistoryParts extends ToolBasics {
+  readonly names: KeyNames;
+  readonly storage: Storage;
+  readonly redactor: Redactor;
+  readonly findTarget: FindTarget;
+  /** Rows that an external source offers for the newest tail, newest last. */
+  readonly externalHistory?: (sessionKey: string) => Promise<readonly NewEntry[]>;
+}
+
+export function sessionsHistory(parts: HistoryParts) {
+  return defineTool(
+    {
+      name: "sessions_history",
+      description:
+        "Read what was said in a session: the newest messages, cleaned of model markup, with secrets masked (a mask is not the real value) and long text cut. Pass offset: 0 for paging facts and then nextOffset to read further back.",
+      input,
+      run: (asked, caller) => read(asked, caller, parts),
+    },
+    parts.logger,
+  );
+}
+
+async function read(asked: z.output<typeof input>, caller: Caller, parts: HistoryParts): Promise<Answer> {
+  const target = await parts.findTarget({ sessionKey: asked.sessionKey }, caller, "history");
+  if (!target.found) return target.answer;
+  const sessionKey = displayKey(target.key, caller.session.agentId, parts.names);
+  const sessionId = target.sessionId ?? target.session?.sessionId ?? "";
+  const { offset, limit, includeTools } = asked;
+  const { transcripts } = parts.storage;
+  const total = (await transcripts.info(sessionId))?.lastSeq ?? 0;
+  const beforeSeq = offset === undefined ? undefined : seqBefore(offset, total);
+  const tail = await readTail(transcripts, sessionId, given({ limit, includeTools, beforeSeq }));
+  const external = offset === undefined ? await externalRows(parts, target.key, tail.totalEntries) : [];
+  const rows = [...tail.entries, ...external];
+  const view = historyView(rows, { includeTools, redactor: parts.redactor });
+  return given({
+    sessionKey,
+    sessionId,
+    ...view,
+    notice: view.contentRedacted ? "Masked values are not the real ones." : undefined,
+    damaged: tail.damaged.length === 0 ? undefined : tail.damaged,
+    ...(offset === undefined
+      ? {}
+      : paging(offset, tail.totalEntries, view.messages[0]?.seq ?? tail.entries[0]?.seq)),
+  });
+}
+
+/** Rows before this one are wanted. */
+function seqBefore(offset: number, total: number): number {
+  return offset >= MARK ? offset - MARK : Math.max(1, total - offset + 1);
+}
+
+/** The page ends at its oldest returned row, so what the byte budget dropped comes with the next one. */
+function paging(offset: number, totalMessages: number, oldestSeq: number | undefined) {
+  const hasMore = oldestSeq !== undefined && oldestSeq > 1;
+  return { offset, totalMessages, hasMore, ...(hasMore ? { nextOffset: MARK + oldestSeq } : {}) };
+}
+
+async function externalRows({ externalHistory }: HistoryParts, key: string, total: number) {
+  const rows = (await externalHistory?.(key)) ?? [];
+  return rows.map((row, index) => ({
+    ...row,
+    id: `external:${index}`,
+    seq: total + index + 1,
+    provenance: { ...row.provenance, kind: "external" as const },
+  }));
+}

@@ -1,0 +1,153 @@
+import { z } from "zod";
+import { given } from "../given.ts";
+import { visibilityNote, visibleScope } from "../policy/visibility.ts";
+import type { SessionKind } from "../ports/session.ts";
+import type { Row, RowQuery, RowScope, Storage } from "../ports/storage.ts";
+import type { KeyNames } from "../session/key.ts";
+import { type PublicRow, publicRow, type Viewer } from "../session/row.ts";
+import type { Sessions } from "../session/sessions.ts";
+import { LIST_BYTES, utf8Bytes } from "../transcript/limits.ts";
+import {
+  type Answer,
+  type Caller,
+  clamped,
+  defineTool,
+  failure,
+  type ToolBasics,
+  toolInput,
+} from "./define-tool.ts";
+import type { RowExtras } from "./row-extras.ts";
+
+const KINDS: readonly SessionKind[] = ["main", "group", "cron", "hook", "node", "other"];
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 200;
+/** No public row of ours is more than this much larger than its stored form. */
+const ROW_OVERHEAD = 1024;
+
+const input = toolInput({
+  kinds: z
+    .array(z.string())
+    .optional()
+    .describe(`Any of ${KINDS.join(", ")}. Omitted or empty: all.`),
+  limit: clamped(1, MAX_LIMIT, "Rows to return").default(DEFAULT_LIMIT),
+  offset: clamped(0, 1_000_000, "Rows to skip; pass nextOffset to go on").default(0),
+  activeMinutes: clamped(1, 5_256_000, "Only sessions that changed in the last so many minutes").optional(),
+  messageLimit: clamped(0, 20, "Newest messages to include per row").default(0),
+  label: z.string().optional().describe("Exact label."),
+  agentId: z.string().max(64).optional().describe("Exact agent id."),
+  search: z.string().max(256).optional().describe("Part of a name, label, title, session id or key."),
+  archived: z.boolean().default(false).describe("true: archived sessions only."),
+  includeDerivedTitles: z.boolean().default(false).describe("Add a title made from what is known."),
+  includeLastMessage: z.boolean().default(false).describe("Add a preview of the newest message."),
+});
+
+export interface ListParts extends ToolBasics {
+  readonly names: KeyNames;
+  readonly agentIds: readonly string[];
+  readonly sessions: Sessions;
+  readonly storage: Storage;
+  readonly extras: RowExtras;
+}
+
+export function sessionsList(parts: ListParts) {
+  return defineTool(
+    {
+      name: "sessions_list",
+      description:
+        "List the sessions you may see, newest first, with their keys, kinds, channels, labels and state. Use a returned key or sessionId with the other session tools.",
+      input,
+      run: (asked, caller) => list(asked, caller, parts),
+    },
+    parts.logger,
+  );
+}
+
+type Asked = z.output<typeof input>;
+
+async function list(asked: Asked, caller: Caller, parts: ListParts): Promise<Answer> {
+  const kinds = parseKinds(asked.kinds);
+  if ("error" in kinds) return failure("INPUT_INVALID", kinds.error);
+  const asking = { key: caller.session.key, agentId: caller.session.agentId, sandboxed: caller.sandboxed };
+  const page = await parts.storage.index.list({
+    ...filters(asked, kinds.kinds, parts.clock.now()),
+    scope: await scopeOf(caller, parts),
+  });
+  const viewer: Viewer = {
+    agentId: asking.agentId,
+    names: parts.names,
+    trusted: !asking.sandboxed && caller.session.spawnedBy === undefined,
+    transcriptPath: (id) => parts.storage.transcriptPath(id),
+  };
+  const rows = await Promise.all(
+    page.rows.map(async (row) => ({
+      ...publicRow(row, viewer),
+      ...(await parts.extras(row.session, asked)),
+    })),
+  );
+  const kept = withinBytes(rows, page.rows);
+  const hasMore = page.hasMore || kept.length < rows.length;
+  const note = caller.trusted === true ? undefined : visibilityNote(asking, parts.config, parts.agentIds);
+  return given({
+    count: kept.length,
+    sessions: kept,
+    hasMore,
+    nextOffset: hasMore ? asked.offset + kept.length : undefined,
+    ignoredKinds: kinds.ignored.length === 0 ? undefined : kinds.ignored,
+    visibility: note,
+  });
+}
+
+async function scopeOf(caller: Caller, { config, agentIds, sessions }: ListParts): Promise<RowScope> {
+  if (caller.trusted === true) return { agentIds: "all", keys: [] };
+  const { key, agentId } = caller.session;
+  const descendants = await sessions.descendants(key);
+  return visibleScope({ key, agentId, sandboxed: caller.sandboxed, descendants }, "list", config, agentIds);
+}
+
+function filters(
+  asked: Asked,
+  kinds: readonly SessionKind[] | undefined,
+  nowMs: number,
+): Omit<RowQuery, "scope"> {
+  return given({
+    archived: asked.archived,
+    offset: asked.offset,
+    limit: asked.limit,
+    kinds,
+    label: nonBlank(asked.label),
+    agentId: nonBlank(asked.agentId)?.toLowerCase(),
+    search: nonBlank(asked.search),
+    activeSinceMs: asked.activeMinutes === undefined ? undefined : nowMs - asked.activeMinutes * 60_000,
+  });
+}
+
+type Kinds =
+  | { readonly kinds?: readonly SessionKind[]; readonly ignored: readonly string[] }
+  | { readonly error: string };
+
+/** Nothing valid among what was asked is an error, never "all". */
+function parseKinds(asked: readonly string[] | undefined): Kinds {
+  if (asked === undefined || asked.length === 0) return { ignored: [] };
+  const words = asked.map((word) => word.trim().toLowerCase());
+  const kinds = KINDS.filter((kind) => words.includes(kind));
+  const ignored = words.filter((word) => !KINDS.some((kind) => kind === word));
+  if (kinds.length > 0) return { kinds, ignored };
+  return { error: `kinds: no known kind in ${JSON.stringify(asked)}; allowed: ${KINDS.join(", ")}` };
+}
+
+/** As many rows from the front as fit; at least one, so that paging always moves on. Sizes are measured only when they could matter. */
+function withinBytes(rows: readonly PublicRow[], stored: readonly Row[]): readonly PublicRow[] {
+  const extras = rows.some((row) => "messages" in row);
+  const atMost = stored.reduce((sum, row) => sum + row.bytes + ROW_OVERHEAD, 0);
+  if (!extras && atMost < LIST_BYTES) return rows;
+  let bytes = ROW_OVERHEAD;
+  const end = rows.findIndex((row) => {
+    bytes += utf8Bytes(row) + 1;
+    return bytes > LIST_BYTES;
+  });
+  return end === -1 ? rows : rows.slice(0, Math.max(1, end));
+}
+
+function nonBlank(text: string | undefined): string | undefined {
+  return text?.trim() || undefined;
+}

@@ -1,0 +1,87 @@
+import { configWarnings } from "./core/config.ts";
+import { startDeliveries } from "./core/delivery/deliveries.ts";
+import { SwitchboardError } from "./core/errors.ts";
+import type { Gateway } from "./core/gateway.ts";
+import { createAdapterHost } from "./core/inbound/adapter-host.ts";
+import { COMMAND_POOL, createCommandHandler } from "./core/inbound/command-run.ts";
+import type { Events } from "./core/ports/events.ts";
+import type { BoundTool } from "./core/ports/run.ts";
+import { AGENT_POOL } from "./core/runs/job.ts";
+import { canonicalKey } from "./core/session/key.ts";
+import { createBasics, type SwitchboardOptions } from "./options.ts";
+import { createDoors, createServices, openStore } from "./wiring.ts";
+
+export interface Switchboard {
+  /** Connects the adapters and begins to work, first on what an earlier process left. Call once. */
+  start(): Promise<void>;
+  /** Session tools for an agent loop of your own, bound to an existing session; SESSION_NOT_FOUND for any other. */
+  tools(sessionKey: string): Promise<readonly BoundTool[]>;
+  readonly gateway: Gateway;
+  /** Subscribes to an event; the returned function unsubscribes. */
+  readonly on: Events["on"];
+  /** Takes no more messages, lets running agents finish for up to `graceMs` (default 10 s), closes the files. The bots stay connected. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/** Handlers of commands at the same time. */
+const COMMAND_SLOTS = 4;
+const CLOSE_GRACE_MS = 10_000;
+
+/**
+ * Makes every part in order; nothing runs before `start`. Rejects with CONFIG_INVALID, which names all problems at once, or with STORE_CORRUPT or
+ * STORE_UNREACHABLE, which name the file.
+ */
+export async function createSwitchboard(options: SwitchboardOptions): Promise<Switchboard> {
+  const basics = createBasics(options);
+  const services = createServices(basics, await openStore(options, basics));
+  const doors = createDoors(services, options);
+  const { config, queue, adapters, redactor } = services;
+  const working: { stop(graceMs: number): Promise<unknown> }[] = [];
+  let closed: Promise<void> | undefined;
+
+  function learnSecrets(): void {
+    for (const secret of adapters.flatMap((adapter) => adapter.secrets?.() ?? [])) redactor.register(secret);
+  }
+
+  async function start(): Promise<void> {
+    for (const warning of configWarnings(config)) services.logger.warn({}, warning);
+    learnSecrets();
+    working.push(await queue.work(AGENT_POOL, config.agents.defaults.maxConcurrent, doors.execute));
+    working.push(
+      await queue.work(COMMAND_POOL, COMMAND_SLOTS, createCommandHandler({ ...services, ...doors })),
+    );
+    for (const adapter of adapters) {
+      working.push(
+        startDeliveries(adapter, { ...services, mask: (text: string) => text }),
+      );
+      await adapter.start(createAdapterHost(adapter, { ...services, ...doors, onReady: learnSecrets }));
+    }
+  }
+
+  async function close(graceMs: number): Promise<void> {
+    await Promise.all(adapters.map((adapter) => adapter.stop()));
+    await Promise.all(working.map((one) => one.stop(graceMs)));
+    await services.engine.close();
+    await services.storage.flush();
+    services.database.close();
+  }
+
+  return {
+    start,
+    gateway: doors.gateway,
+    on: services.events.on,
+    async tools(sessionKey) {
+      const key = canonicalKey(sessionKey, services.names.defaultAgentId, services.names);
+      const session = key === undefined ? undefined : await services.sessions.get(key);
+      if (session !== undefined) return doors.toolsFor(session);
+      throw new SwitchboardError(
+        "SESSION_NOT_FOUND",
+        `No session "${sessionKey}". See gateway.call("sessions.list").`,
+      );
+    },
+    close: ({ graceMs = CLOSE_GRACE_MS } = {}) => {
+      closed ??= close(graceMs);
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { join } from "node:path";
+import { createRouter } from "./commands/router.ts";
+import { wordsFor } from "./commands/words.ts";
+import { createExchanges } from "./core/announce/exchange.ts";
+import { createSendCheck } from "./core/delivery/send-check.ts";
+import { createTyping } from "./core/delivery/typing.ts";
+import { openDatabase } from "./core/engine/sqlite/database.ts";
+import { createSqliteEngine } from "./core/engine/sqlite/engine.ts";
+import { createGateway } from "./core/gateway.ts";
+import { given } from "./core/given.ts";
+import { createFindOrigin } from "./core/inbound/origin.ts";
+import { createPipeline } from "./core/inbound/pipeline.ts";
+import { isSandboxed } from "./core/policy/sandbox.ts";
+import type { Session } from "./core/ports/session.ts";
+import { createExecutor } from "./core/runs/execute.ts";
+import { displayName, kindOf } from "./core/session/describe.ts";
+import type { KeyNames } from "./core/session/key.ts";
+import { createPeople } from "./core/session/people.ts";
+import { createSessions } from "./core/session/sessions.ts";
+import { createEmbeddedStorage } from "./core/storage/embedded.ts";
+import { createKeyvStorage } from "./core/storage/keyv-storage.ts";
+import { createToolbox, createTools } from "./core/tools/catalogue.ts";
+import { createFindTarget } from "./core/tools/find-target.ts";
+import { createRowExtras } from "./core/tools/row-extras.ts";
+import { createRedactor } from "./core/transcript/redact.ts";
+import type { Basics, SwitchboardOptions } from "./options.ts";
+
+/** The files: one SQLite database for queue and index, and for the values unless the host brings a store. */
+export async function openStore(options: SwitchboardOptions, basics: Basics) {
+  const { clock, config, logger, names } = basics;
+  const dataDir = options.dataDir ?? "./.switchboard";
+  const database = openDatabase(join(dataDir, "switchboard.sqlite"), {
+    durable: config.storage.syncEveryWrite,
+  });
+  const shared = {
+    database,
+    clock,
+    logger,
+    describe: (session: Session) => describe(session, names),
+    basis: JSON.stringify(names),
+    ...(config.transcripts.mirror ? { mirrorDir: join(dataDir, "transcripts") } : {}),
+  };
+  const storage =
+    options.store === undefined
+      ? createEmbeddedStorage(shared)
+      : await createKeyvStorage({ ...shared, keyv: options.store });
+  const engine = await createSqliteEngine({ database, clock, logger, writer: storage });
+  return { database, storage, engine, queue: engine.queue };
+}
+
+type Store = Awaited<ReturnType<typeof openStore>>;
+
+/** The services that doors and flows share. */
+export function createServices(basics: Basics, store: Store) {
+  const parts = { ...basics, ...store };
+  const sessions = createSessions(parts);
+  const sendCheck = createSendCheck(sessions, basics.config);
+  return {
+    ...parts,
+    sessions,
+    sendCheck,
+    redactor: createRedactor({ registered: basics.config.redaction.values }),
+    people: createPeople(store.storage),
+    exchanges: createExchanges({ ...parts, sessions, sendCheck }),
+  };
+}
+
+export type Services = ReturnType<typeof createServices>;
+
+/** Everything where someone outside comes in, and the executor of runs that gives them their tools. */
+export function createDoors(services: Services, { externalHistory }: SwitchboardOptions) {
+  const { config, names, adapters } = services;
+  const adapterOf = (at: { readonly channel: string; readonly accountId: string }) =>
+    adapters.find((adapter) => adapter.channel === at.channel && adapter.accountId === at.accountId);
+
+  const findTarget = createFindTarget(services);
+  const extras = createRowExtras(services.storage, services.redactor);
+  const tools = createTools({ ...services, findTarget, extras, ...given({ externalHistory }) });
+  const toolbox = createToolbox(tools, services);
+
+  const ownIds = (channel: string, accountId: string) => adapterOf({ channel, accountId })?.ownIds?.() ?? [];
+  const findOrigin = createFindOrigin({ ...services, ownIds });
+  const router = createRouter({ ...services, findOrigin });
+  const typing = createTyping({ ...services, adapterFor: adapterOf });
+  const execute = createExecutor({
+    ...services,
+    exchange: services.exchanges,
+    tools: (session, run) => toolbox({ session, run, sandboxed: isSandboxed(session, config, names) }),
+    typing: (session, job) => typing(session, job.replyTo),
+    notice: (what, locale) => wordsFor(locale, config.locale)(`notice.${what}`),
+  });
+  return {
+    toolsFor: (session: Session) => toolbox({ session, sandboxed: isSandboxed(session, config, names) }),
+    findOrigin,
+    router,
+    execute,
+    accept: createPipeline({ ...services, router, findOrigin }),
+    gateway: createGateway({
+      ...services,
+      tools: (session) => toolbox({ session, sandboxed: false, trusted: true }),
+    }),
+  };
+}
+
+function describe(session: Session, names: KeyNames) {
+  return { kind: kindOf(session.key, names, session), displayName: displayName(session) };
+}

@@ -1,0 +1,57 @@
+import type { Clock } from "../../src/core/ports/host.ts";
+
+interface Timer {
+  readonly dueMs: number;
+  readonly callback: () => void;
+}
+
+/** A clock that stands still until a test moves it. Ids are valid version-4 UUIDs in a fixed order. */
+export interface FakeClock extends Clock {
+  /** Moves on in small steps, so that what timers start is finished before later timers fire. */
+  advance(ms: number): Promise<void>;
+  /** Timers that have not fired. */
+  pending(): number;
+}
+
+export function fakeClock(startMs = Date.UTC(2026, 10, 30, 10, 0, 0)): FakeClock {
+  let nowMs = startMs;
+  let drawn = 0;
+  const timers = new Set<Timer>();
+
+  async function advance(ms: number): Promise<void> {
+    const untilMs = nowMs + ms;
+    await settle();
+    for (let next = earliest(untilMs); next !== undefined; next = earliest(untilMs)) {
+      timers.delete(next);
+      nowMs = Math.max(nowMs, next.dueMs);
+      next.callback();
+      await settle();
+    }
+    nowMs = untilMs;
+    await settle();
+  }
+
+  function earliest(untilMs: number): Timer | undefined {
+    return [...timers].filter((timer) => timer.dueMs <= untilMs).sort((a, b) => a.dueMs - b.dueMs)[0];
+  }
+
+  return {
+    now: () => nowMs,
+    advance,
+    pending: () => timers.size,
+    after(ms, callback) {
+      const timer = { dueMs: nowMs + ms, callback };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    uuid() {
+      drawn += 1;
+      return `00000000-0000-4000-8000-${String(drawn).padStart(12, "0")}`;
+    },
+  };
+}
+
+/** Lets everything that is ready happen: promise chains and the event loop's own queues. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

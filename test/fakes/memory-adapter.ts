@@ -1,0 +1,129 @@
+import { deliveryFailed } from "../../src/core/errors.ts";
+import type {
+  Acceptance,
+  AdapterHost,
+  Address,
+  ChannelAdapter,
+  ChatType,
+  InboundMessage,
+  OutboundMessage,
+} from "../../src/core/ports/chat.ts";
+
+export interface Sent {
+  readonly to: Address;
+  readonly text: string;
+  readonly deliveryId: string;
+}
+
+/** A platform in memory: remembers what was sent and typed, and lets people write. */
+export interface MemoryAdapter extends ChannelAdapter {
+  readonly sent: readonly Sent[];
+  readonly typed: readonly Address[];
+  /** A person writes. Resolves with what the core made of it. */
+  says(text: string, message?: Partial<InboundMessage>): Promise<Acceptance>;
+  /** The person uses a native command. */
+  calls(name: string, text: string, message?: Partial<InboundMessage>): Promise<string | undefined>;
+  /** The next sends fail like this, one each. */
+  failNext(...failures: readonly ("permanent" | "transient" | "uncertain")[]): void;
+  readonly host: AdapterHost;
+}
+
+export function memoryAdapter(
+  channel: string,
+  options: { accountId?: string; repeatable?: boolean; ownIds?: readonly string[] } = {},
+): MemoryAdapter {
+  const { accountId = "default", repeatable = true } = options;
+  const sent: Sent[] = [];
+  const typed: Address[] = [];
+  const failures: ("permanent" | "transient" | "uncertain")[] = [];
+  let host: AdapterHost | undefined;
+  let count = 0;
+
+  const started = (): AdapterHost => {
+    if (host === undefined) throw new Error("The board has not been started.");
+    return host;
+  };
+
+  async function send(to: Address, message: OutboundMessage): Promise<{ messageIds: readonly string[] }> {
+    await message.onPart?.({ part: 0, state: "starting" });
+    const failure = failures.shift();
+    if (failure !== undefined) {
+      throw deliveryFailed(`The platform failed (${failure}).`, {
+        retryable: failure === "transient",
+        partsSent: 0,
+        ...(failure === "uncertain" ? { uncertain: true } : {}),
+      });
+    }
+    sent.push({ to, text: message.markdown, deliveryId: message.deliveryId });
+    await message.onPart?.({ part: 0, state: "sent" });
+    return { messageIds: [`${channel}-${sent.length}`] };
+  }
+
+  return {
+    channel,
+    accountId,
+    repeatable,
+    maxTextLength: 2000,
+    sent,
+    typed,
+    get host() {
+      return started();
+    },
+    ...(options.ownIds === undefined ? {} : { ownIds: () => options.ownIds ?? [] }),
+    async start(given) {
+      host = given;
+    },
+    async stop() {
+      host = undefined;
+    },
+    send,
+    async setTyping(at) {
+      typed.push(at);
+    },
+    says(text, message = {}) {
+      count += 1;
+      return started().onMessage(inbound(channel, accountId, text, `m${count}`, message));
+    },
+    calls(name, text, message = {}) {
+      count += 1;
+      const { id, from, sender, locale } = inbound(channel, accountId, text, `c${count}`, message);
+      return started().onCommand({
+        id,
+        name,
+        text,
+        from,
+        sender,
+        ...(locale === undefined ? {} : { locale }),
+      });
+    },
+    failNext: (...next) => {
+      failures.push(...next);
+    },
+  };
+}
+
+/** An address on a platform; direct unless said otherwise. */
+export function at(channel: string, chatType: ChatType, chatId: string, threadId?: string): Address {
+  return { channel, accountId: "default", chatType, chatId, ...(threadId === undefined ? {} : { threadId }) };
+}
+
+/** The owner of the tests on every platform. */
+export const OWNER = "1001";
+
+function inbound(
+  channel: string,
+  accountId: string,
+  text: string,
+  id: string,
+  message: Partial<InboundMessage>,
+): InboundMessage {
+  return {
+    id,
+    from: { channel, accountId, chatType: "direct", chatId: OWNER },
+    sender: { id: OWNER, name: "Olivia", isBot: false },
+    text,
+    addressed: true,
+    sentAtMs: 1_700_000_000_000,
+    ...message,
+  };
+}
