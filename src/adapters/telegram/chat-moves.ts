@@ -1,0 +1,24 @@
+import type { Address } from "../../core/ports/chat.ts";
+
+/**
+ * Basic groups that became supergroups. Telegram tells of a move up to three times (in the old chat, in the new one, in the
+ * refusal of a send); the listener hears of it once.
+ */
+export class ChatMoves {
+  readonly #moves = new Map<string, { readonly newId: string; readonly told: Promise<void> }>();
+
+  /** Where a message for `at` has to go now. */
+  resolve(at: Address): Address {
+    const move = this.#moves.get(at.chatId);
+    return move ? { ...at, chatId: move.newId } : at;
+  }
+
+  /** Resolves when the listener has heard of it, whoever noticed the move first. */
+  note(from: Address, to: Address, tell: (from: Address, to: Address) => Promise<void>): Promise<void> {
+    const known = this.#moves.get(from.chatId);
+    if (known) return known.told;
+    const told = tell(from, to);
+    this.#moves.set(from.chatId, { newId: to.chatId, told });
+    return told;
+  }
+}

@@ -1,0 +1,89 @@
+import { deliveryFailed, messageOf, type SwitchboardError } from "../../core/errors.ts";
+
+/** What Telegram answered instead of doing what it was asked. */
+export interface Refusal {
+  readonly code: number;
+  readonly description: string;
+  readonly retryAfterS?: number;
+  /** The group is a supergroup now and has this id. */
+  readonly movedTo?: number;
+}
+
+/** Reads grammY's GrammyError; undefined when no answer came from Telegram at all. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  const code = fieldOf(error, "error_code");
+  if (typeof code !== "number") return undefined;
+  const parameters = fieldOf(error, "parameters");
+  const retryAfterS = fieldOf(parameters, "retry_after");
+  const movedTo = fieldOf(parameters, "migrate_to_chat_id");
+  return {
+    code,
+    description: String(fieldOf(error, "description")),
+    ...(typeof retryAfterS === "number" ? { retryAfterS } : {}),
+    ...(typeof movedTo === "number" ? { movedTo } : {}),
+  };
+}
+
+/**
+ * What went wrong with a request to Telegram, as DELIVERY_FAILED. Limits, server errors and lost connections may be tried again,
+ * every other refusal is final. Without an answer the message may be there all the same, and Telegram cannot recognise a repeat.
+ * The cause is left out: grammY's errors carry the text of the message, and those of the network the token.
+ */
+export function toDeliveryError(error: unknown, partsSent: number): SwitchboardError {
+  const refusal = refusalOf(error);
+  if (!refusal) return unreached(error, partsSent);
+  const { code, description, retryAfterS } = refusal;
+  if (retryAfterS !== undefined) {
+    const message = `Telegram asks to wait ${retryAfterS} s. It will be tried again after that.`;
+    return deliveryFailed(message, { retryable: true, retryAfterMs: retryAfterS * 1000, partsSent });
+  }
+  if (code === 429 || code >= 500) {
+    const message = `Telegram cannot take this now (${code}: ${description}). It will be tried again.`;
+    return deliveryFailed(message, { retryable: true, partsSent });
+  }
+  const message = `Telegram refused this for good (${code}: ${description}): ${adviceFor(description)}.`;
+  return deliveryFailed(message, { retryable: false, partsSent });
+}
+
+function unreached(error: unknown, partsSent: number): SwitchboardError {
+  const said = messageOf(error);
+  if (neverConnected(error)) {
+    const message = `Telegram could not be reached (${said}). It will be tried again.`;
+    return deliveryFailed(message, { retryable: true, partsSent });
+  }
+  const message = `Telegram's answer did not arrive (${said}). Look in the chat before you send this again.`;
+  return deliveryFailed(message, { retryable: true, partsSent, uncertain: true });
+}
+
+const noConnection = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH"]);
+
+/** grammY wraps the error of fetch, and some fetches wrap the one of the socket. */
+function neverConnected(error: unknown): boolean {
+  const wrapped = fieldOf(error, "error");
+  return [error, wrapped, fieldOf(wrapped, "cause")].some((layer) => {
+    const code = fieldOf(layer, "code");
+    return typeof code === "string" && noConnection.has(code);
+  });
+}
+
+const advice: readonly (readonly [RegExp, string])[] = [
+  [/chat not found/, "the bot is not in this chat, or the person has not opened a chat with it yet"],
+  [/blocked by the user|user is deactivated/, "this person takes no messages from the bot"],
+  [/kicked|not a member/, "add the bot to the chat again"],
+  [/thread not found|TOPIC_/, "the topic is gone or closed: open it again or use another one"],
+  [/not a forum/, "turn on topics in the settings of the group"],
+  [
+    /not enough rights|CHAT_ADMIN_REQUIRED|CHAT_WRITE_FORBIDDEN/,
+    "give the bot the right to do this in the chat",
+  ],
+  [/Unauthorized|Not Found/, "the bot's token is no longer valid"],
+];
+
+function adviceFor(description: string): string {
+  const known = advice.find(([pattern]) => pattern.test(description));
+  return known?.[1] ?? "change the text or the chat before you send it again";
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}

@@ -1,0 +1,201 @@
+import type { Bot, Context, NextFunction } from "grammy";
+import { messageOf, SwitchboardError } from "../../core/errors.ts";
+import type {
+  AdapterHost,
+  Address,
+  ChannelAdapter,
+  DeliveryReceipt,
+  InboundMessage,
+  OutboundMessage,
+} from "../../core/ports/chat.ts";
+import { ChatMoves } from "./chat-moves.ts";
+import { toDeliveryError } from "./delivery-error.ts";
+import { type TelegramEvent, toChange, toInbound, toMove } from "./inbound.ts";
+import { mergeMenus } from "./menu.ts";
+import { renderTelegram } from "./outbound.ts";
+import { sendParts } from "./send.ts";
+
+export interface TelegramAdapterOptions<C extends Context> {
+  /** The host's own bot, polling or on a webhook. The adapter never starts it and never stops it. */
+  readonly bot: Bot<C>;
+  /** Tells several bots of one installation apart. Default `"default"`. */
+  readonly accountId?: string;
+  /**
+   * Which messages are for the agents: what they answer does not reach the host's own handlers. Other messages do; of those,
+   * the agents read along in groups. Default: direct chats and messages that name the bot or reply to it, except commands
+   * that are not ours, which are the host's alone.
+   */
+  readonly answers?: (message: InboundMessage) => boolean;
+}
+
+/**
+ * Connects a grammY bot. Make it before the bot's own handlers: it places one middleware, which lets everything pass until the
+ * switchboard starts and after it has stopped.
+ */
+export function telegramAdapter<C extends Context>(options: TelegramAdapterOptions<C>): ChannelAdapter {
+  const { bot, accountId = "default", answers } = options;
+  const adapter = new TelegramAdapter(bot.api, accountId, answers);
+  try {
+    bot.use((ctx, next) => adapter.gate(ctx, next));
+  } catch {
+    // grammY's own words speak of listeners within listeners, which is not what happened here.
+    const message = "The bot is running already. Call telegramAdapter({ bot }) before bot.start().";
+    throw new SwitchboardError("CONFIG_INVALID", message);
+  }
+  return adapter;
+}
+
+class TelegramAdapter implements ChannelAdapter {
+  readonly channel = "telegram";
+  readonly accountId: string;
+  readonly maxTextLength = 4096;
+  readonly repeatable = false;
+  readonly #api: Bot["api"];
+  readonly #answers: ((message: InboundMessage) => boolean) | undefined;
+  readonly #moves = new ChatMoves();
+  /** The last hand-over of each chat or topic: the next one waits for it. */
+  readonly #lastOf = new Map<string, Promise<unknown>>();
+  #host: AdapterHost | undefined;
+  #stopped = new AbortController();
+  #menus: Promise<void> = Promise.resolve();
+
+  constructor(
+    api: Bot["api"],
+    accountId: string,
+    answers: ((message: InboundMessage) => boolean) | undefined,
+  ) {
+    this.#api = api;
+    this.accountId = accountId;
+    this.#answers = answers;
+  }
+
+  async start(host: AdapterHost): Promise<void> {
+    if (this.#host) return;
+    this.#host = host;
+    this.#stopped = new AbortController();
+    this.#menus = this.#mergeMenus(host, this.#stopped.signal);
+  }
+
+  /** Messages that have already arrived are still handed over before this resolves. */
+  async stop(): Promise<void> {
+    this.#host = undefined;
+    this.#stopped.abort();
+    while (this.#lastOf.size > 0) await Promise.all(this.#lastOf.values());
+    await this.#menus;
+  }
+
+  async send(to: Address, message: OutboundMessage, signal: AbortSignal): Promise<DeliveryReceipt> {
+    const onMoved = async (from: Address, moved: Address) => this.#host?.onChatMoved(from, moved);
+    const room = { api: this.#api, at: to, moves: this.#moves, onMoved };
+    return sendParts(room, renderTelegram(message.markdown), message, signal);
+  }
+
+  secrets(): readonly string[] {
+    return [this.#api.token];
+  }
+
+  async setTyping(at: Address): Promise<void> {
+    if (at.chatType === "channel") return;
+    const { chatId, threadId } = this.#moves.resolve(at);
+    const topic = threadId === undefined ? {} : { message_thread_id: Number(threadId) };
+    try {
+      await this.#api.sendChatAction(Number(chatId), "typing", topic);
+    } catch (error) {
+      throw toDeliveryError(error, 0);
+    }
+  }
+
+  async createThread(at: Address, title: string): Promise<Address> {
+    const { threadId: _, ...chat } = this.#moves.resolve(at);
+    const name = title.slice(0, 128).replace(/\p{Surrogate}$/u, "");
+    try {
+      const topic = await this.#api.createForumTopic(Number(chat.chatId), name);
+      return { ...chat, threadId: String(topic.message_thread_id) };
+    } catch (error) {
+      throw toDeliveryError(error, 0);
+    }
+  }
+
+  /** The middleware: passes on what the agents do not answer, and everything while stopped. Waits for acceptance only. */
+  async gate({ update, me }: Context, next: NextFunction): Promise<void> {
+    const host = this.#host;
+    const event = { update, me, accountId: this.accountId };
+    const isClaimed = host !== undefined && (await this.#take(event, host));
+    if (!isClaimed) await next();
+  }
+
+  async #take(event: TelegramEvent, host: AdapterHost): Promise<boolean> {
+    const message = toInbound(event);
+    if (message) return this.#handOver(message, host);
+    const change = toChange(event);
+    if (change) await this.#inTurn(change.from, host, () => host.onMessageChanged(change));
+    const move = toMove(event);
+    if (move) {
+      const tell = (from: Address, to: Address) => host.onChatMoved(from, to);
+      await this.#inTurn(move.to, host, () => this.#moves.note(move.from, move.to, tell));
+    }
+    return false;
+  }
+
+  /** Whether the message is taken; else it goes on to the host's own handlers. */
+  async #handOver(message: InboundMessage, host: AdapterHost): Promise<boolean> {
+    const command = commandIn(message.text);
+    const isOurs = host.commands.some(({ name }) => name === command);
+    const isHosts = command !== undefined && !isOurs && host.commands.length > 0;
+    const isForAgents = this.#answers ? this.#answers(message) : message.addressed && !isHosts;
+    // In a direct chat the core answers whatever it gets.
+    const isRead = message.from.chatType !== "direct" && !isHosts;
+    if (!isForAgents && !isOurs && !isRead) return false;
+
+    const handed = { ...message, addressed: isForAgents };
+    const acceptance = await this.#inTurn(message.from, host, () => host.onMessage(handed));
+    switch (acceptance) {
+      case "run":
+      case "command":
+        return true;
+      case "context":
+        return isForAgents;
+      case "duplicate":
+        return isForAgents || isOurs;
+      case "ignored":
+      case "failed":
+      case undefined:
+        return false;
+      default:
+        return acceptance satisfies never;
+    }
+  }
+
+  /** One after the other within a chat or topic. Never rejects, or the chat would stay blocked; a failure is undefined. */
+  #inTurn<T>(at: Address, host: AdapterHost, work: () => Promise<T>): Promise<T | undefined> {
+    const key = `${at.chatId}:${at.threadId ?? ""}`;
+    const before = this.#lastOf.get(key) ?? Promise.resolve();
+    const turn = before.then(work).catch((error: unknown) => {
+      host.logger.error({ chatId: at.chatId, error: messageOf(error) }, "An update was not handed over.");
+      return undefined;
+    });
+    this.#lastOf.set(key, turn);
+    return turn.finally(() => {
+      if (this.#lastOf.get(key) === turn) this.#lastOf.delete(key);
+    });
+  }
+
+  async #mergeMenus(host: AdapterHost, signal: AbortSignal): Promise<void> {
+    if (!host.showMenus) return;
+    try {
+      for (const command of await mergeMenus(this.#api, host.commands, signal)) {
+        const advice = `The bot's menu has its own /${command}: its entry stays, but typing it calls ours.`;
+        host.logger.warn({ command }, advice);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      const advice = "The command menus could not be brought up to date; typed commands work all the same.";
+      host.logger.warn({ error: messageOf(error) }, advice);
+    }
+  }
+}
+
+/** The name of the command that a text begins with. */
+function commandIn(text: string): string | undefined {
+  return text.match(/^\/(\w+)(?![\w/])/)?.[1]?.toLowerCase();
+}

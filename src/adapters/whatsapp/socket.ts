@@ -1,0 +1,147 @@
+/**
+ * The members of a Baileys socket that the adapter uses. A `WASocket` of `@whiskeysockets/baileys` 7 fits as it is; 6 has the
+ * same members, without the LID mapping.
+ */
+export interface WhatsAppSocket {
+  readonly user?: { readonly id: string; readonly lid?: string } | undefined;
+  readonly ev: {
+    on<E extends keyof WhatsAppEvents>(event: E, listener: (payload: WhatsAppEvents[E]) => void): unknown;
+    off<E extends keyof WhatsAppEvents>(event: E, listener: (payload: WhatsAppEvents[E]) => void): unknown;
+  };
+  readonly ws: {
+    readonly isOpen: boolean;
+    on(event: "CB:ack,class:message", listener: (ack: WhatsAppAck) => void): unknown;
+    off(event: "CB:ack,class:message", listener: (ack: WhatsAppAck) => void): unknown;
+  };
+  readonly signalRepository?: { readonly lidMapping?: LidMapping };
+  sendMessage(
+    jid: string,
+    content: { text: string; mentions: string[]; linkPreview: null },
+    options: { messageId: string; quoted?: QuotedMessage },
+  ): Promise<unknown>;
+  sendPresenceUpdate(type: "composing", jid: string): Promise<void>;
+  groupMetadata(jid: string): Promise<{ readonly subject: string }>;
+}
+
+export interface WhatsAppEvents {
+  "connection.update": { readonly connection?: "open" | "connecting" | "close" };
+  "messages.upsert": { readonly messages: WhatsAppMessage[]; readonly type: UpsertType };
+  "groups.upsert": GroupUpdate[];
+  "groups.update": GroupUpdate[];
+  "lid-mapping.update": { readonly lid: string; readonly pn: string };
+}
+
+/** notify: live. append: missed while offline, or sent by this very account. */
+export type UpsertType = "notify" | "append";
+
+export interface GroupUpdate {
+  readonly id?: string;
+  readonly subject?: string;
+}
+
+/** The server's answer to a sent message; with `error` it was not taken. */
+export interface WhatsAppAck {
+  readonly attrs: Readonly<Record<string, string>>;
+}
+
+interface LidMapping {
+  getLIDForPN(phoneJid: string): Promise<string | null>;
+  getPNForLID(lidJid: string): Promise<string | null>;
+}
+
+export interface WhatsAppMessage {
+  readonly key: WhatsAppKey;
+  readonly message?: WhatsAppContent | null;
+  /** Seconds. */
+  readonly messageTimestamp?: WireNumber;
+  readonly pushName?: string | null;
+}
+
+export type WireNumber = number | { toNumber(): number } | null | undefined;
+
+export interface WhatsAppKey {
+  readonly id?: string | null;
+  readonly remoteJid?: string | null;
+  readonly fromMe?: boolean | null;
+  /** Author in a group; Baileys 7 has "" here in direct chats. */
+  readonly participant?: string | null;
+  /** The author's other address, in Baileys 7. */
+  readonly remoteJidAlt?: string;
+  readonly participantAlt?: string;
+  /** The same in Baileys 6.7.19 and later. */
+  readonly senderPn?: string;
+  readonly senderLid?: string;
+  readonly participantPn?: string;
+  readonly participantLid?: string;
+}
+
+interface Wrapped {
+  readonly message?: WhatsAppContent | null;
+}
+
+export interface ContextInfo {
+  readonly stanzaId?: string | null;
+  readonly participant?: string | null;
+  readonly quotedMessage?: WhatsAppContent | null;
+  readonly mentionedJid?: readonly string[] | null;
+  readonly isForwarded?: boolean | null;
+}
+
+export interface Media {
+  readonly mimetype?: string | null;
+  readonly fileLength?: WireNumber;
+  readonly fileName?: string | null;
+  readonly caption?: string | null;
+  readonly contextInfo?: ContextInfo | null;
+}
+
+/** The kinds of message that are read, and the wrappers around them. */
+export interface WhatsAppContent {
+  readonly conversation?: string | null;
+  readonly extendedTextMessage?: {
+    readonly text?: string | null;
+    readonly contextInfo?: ContextInfo | null;
+  } | null;
+  readonly imageMessage?: Media | null;
+  readonly videoMessage?: Media | null;
+  readonly ptvMessage?: Media | null;
+  readonly audioMessage?: Media | null;
+  readonly documentMessage?: Media | null;
+  readonly stickerMessage?: Media | null;
+  readonly buttonsResponseMessage?: Choice<"selectedDisplayText"> | null;
+  readonly templateButtonReplyMessage?: Choice<"selectedDisplayText"> | null;
+  readonly listResponseMessage?: Choice<"title"> | null;
+  readonly interactiveResponseMessage?: {
+    readonly body?: { readonly text?: string | null } | null;
+    readonly contextInfo?: ContextInfo | null;
+  } | null;
+  readonly protocolMessage?: {
+    readonly type?: number | null;
+    readonly key?: { readonly id?: string | null } | null;
+    readonly editedMessage?: WhatsAppContent | null;
+  } | null;
+  readonly ephemeralMessage?: Wrapped | null;
+  readonly viewOnceMessage?: Wrapped | null;
+  readonly viewOnceMessageV2?: Wrapped | null;
+  readonly viewOnceMessageV2Extension?: Wrapped | null;
+  readonly documentWithCaptionMessage?: Wrapped | null;
+  readonly editedMessage?: Wrapped | null;
+  readonly groupMentionedMessage?: Wrapped | null;
+  readonly botInvokeMessage?: Wrapped | null;
+  readonly associatedChildMessage?: Wrapped | null;
+}
+
+type Choice<Field extends string> = { readonly [F in Field]?: string | null } & {
+  readonly contextInfo?: ContextInfo | null;
+};
+
+/** Enough of an earlier message to quote it. */
+export interface QuotedMessage {
+  readonly key: {
+    readonly remoteJid: string;
+    readonly id: string;
+    readonly fromMe: false;
+    readonly participant: string;
+  };
+  readonly message: { readonly conversation: string };
+}

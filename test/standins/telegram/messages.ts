@@ -1,0 +1,120 @@
+import type { Message, MessageEntity, UserFromGetMe } from "grammy/types";
+import { badRequest } from "./api-error.ts";
+import { findEntities } from "./found-entities.ts";
+import { type FormattedText, parseTelegramHtml } from "./html.ts";
+import { jsonOf, numberOf, type Payload, recordOf, textOf } from "./payload.ts";
+import type { Room, Rooms } from "./rooms.ts";
+
+const MAX_TEXT = 4096;
+const MAX_RAW_BYTES = 32_768;
+
+/** A message of the bot, as stored: `text` and `entities` are what people see. */
+export interface SentMessage {
+  readonly messageId: number;
+  readonly chatId: number;
+  readonly threadId?: number;
+  readonly text: string;
+  readonly entities: readonly MessageEntity[];
+  readonly parseMode?: string;
+  readonly replyToId?: number;
+  readonly linkPreview: boolean;
+}
+
+/** The bot's own messages: checked as strictly as Telegram checks them, then kept in order. */
+export class BotMessages {
+  readonly sent: SentMessage[] = [];
+  readonly #texts = new Map<string, string>();
+  readonly #rooms: Rooms;
+  readonly #bot: () => UserFromGetMe;
+
+  constructor(rooms: Rooms, bot: () => UserFromGetMe) {
+    this.#rooms = rooms;
+    this.#bot = bot;
+  }
+
+  send(payload: Payload): Message {
+    const room = this.#rooms.writable(textOf(payload, "chat_id"));
+    const threadId = this.#rooms.topicOf(room, numberOf(payload, "message_thread_id"), "send");
+    const { text, entities } = checkedText(payload);
+    const replyToId = repliedTo(room, payload);
+    const messageId = ++room.lastMessageId;
+    const parseMode = textOf(payload, "parse_mode");
+    this.sent.push({
+      messageId,
+      chatId: room.chat.id,
+      text,
+      entities,
+      linkPreview: recordOf(payload, "link_preview_options")?.is_disabled !== true,
+      ...(threadId === undefined ? {} : { threadId }),
+      ...(parseMode ? { parseMode } : {}),
+      ...(replyToId === undefined ? {} : { replyToId }),
+    });
+    return this.#stored(room, messageId, { text, entities }, threadId);
+  }
+
+  edit(payload: Payload): Message {
+    const room = this.#rooms.writable(textOf(payload, "chat_id"));
+    const messageId = numberOf(payload, "message_id") ?? 0;
+    const before = this.#texts.get(`${room.chat.id}:${messageId}`);
+    if (before === undefined) throw badRequest("message to edit not found");
+    const after = checkedText(payload);
+    if (after.text === before) throw badRequest("message is not modified");
+    return { ...this.#stored(room, messageId, after, undefined), edit_date: nowInSeconds() };
+  }
+
+  #stored(
+    room: Room,
+    messageId: number,
+    { text, entities }: FormattedText,
+    threadId: number | undefined,
+  ): Message {
+    this.#texts.set(`${room.chat.id}:${messageId}`, text);
+    return {
+      message_id: messageId,
+      date: nowInSeconds(),
+      chat: room.chat,
+      from: this.#bot(),
+      text,
+      ...(entities.length > 0 ? { entities: [...entities] } : {}),
+      ...(threadId === undefined ? {} : { message_thread_id: threadId, is_topic_message: true }),
+    };
+  }
+}
+
+export const nowInSeconds = () => Math.floor(Date.now() / 1000);
+
+/** Reads the markup, trims, counts: the limit is for the text that is left when the markup is gone. */
+function checkedText(payload: Payload): FormattedText {
+  const raw = textOf(payload, "text");
+  const mode = textOf(payload, "parse_mode").toLowerCase();
+  if (mode && mode !== "html") throw badRequest("unsupported parse_mode (this stand-in reads HTML only)");
+  if (Buffer.byteLength(raw) > MAX_RAW_BYTES) throw badRequest("text is too long");
+  const given = jsonOf(payload, "entities");
+  const parsed = mode ? parseTelegramHtml(raw) : { text: raw, entities: Array.isArray(given) ? given : [] };
+  const { text, entities } = trimmed(parsed);
+  if (text === "") throw badRequest("message text is empty");
+  if (text.length > MAX_TEXT) throw badRequest("message is too long");
+  if (/\p{Surrogate}/u.test(text)) throw badRequest("strings must be encoded in UTF-8");
+  return { text, entities: [...entities, ...findEntities(text, entities)] };
+}
+
+/** Telegram drops white space at both ends, in code blocks too when nothing else is there. */
+function trimmed({ text, entities }: FormattedText): FormattedText {
+  const lead = text.length - text.trimStart().length;
+  const kept = text.trim();
+  const moved = entities.map((entity) => {
+    const start = Math.max(entity.offset - lead, 0);
+    const end = Math.min(entity.offset + entity.length - lead, kept.length);
+    return { ...entity, offset: start, length: end - start };
+  });
+  return { text: kept, entities: moved.filter(({ length }) => length > 0) };
+}
+
+function repliedTo(room: Room, payload: Payload): number | undefined {
+  const reply = recordOf(payload, "reply_parameters");
+  const messageId = Number(reply?.message_id ?? 0);
+  if (!reply || messageId === 0) return undefined;
+  if (messageId <= room.lastMessageId) return messageId;
+  if (reply.allow_sending_without_reply === true) return undefined;
+  throw badRequest("message to be replied not found");
+}

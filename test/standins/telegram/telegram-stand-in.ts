@@ -1,0 +1,240 @@
+import type { Chat, Message, Update, User, UserFromGetMe } from "grammy/types";
+import { ApiError, badRequest } from "./api-error.ts";
+import { ApiServer, type Call } from "./api-server.ts";
+import { CommandMenus } from "./command-menus.ts";
+import type { Failure } from "./failures.ts";
+import { BotMessages, type SentMessage } from "./messages.ts";
+import { jsonOf, numberOf, type Payload, textOf } from "./payload.ts";
+import { ANN, People, type SayOptions } from "./people.ts";
+import { privateChat, type Room, Rooms } from "./rooms.ts";
+import { type NewUpdate, UpdateQueue } from "./update-queue.ts";
+import { Webhook } from "./webhook.ts";
+
+/**
+ * A Bot API server for one bot, on 127.0.0.1: what Telegram would refuse, it refuses too. Point any client's API root at
+ * `apiRoot` and use `token`.
+ */
+export class TelegramStandIn {
+  readonly token = "123456:stand-in-token";
+  /** What getMe answers; change fields to switch abilities on and off. */
+  readonly bot: UserFromGetMe = {
+    id: 123456,
+    is_bot: true,
+    first_name: "Agent",
+    username: "agent_test_bot",
+    can_join_groups: true,
+    can_read_all_group_messages: true,
+    supports_inline_queries: false,
+    can_connect_to_business: false,
+    has_main_web_app: false,
+    has_topics_enabled: false,
+    allows_users_to_create_topics: false,
+    can_manage_bots: false,
+    supports_join_request_queries: false,
+  };
+  readonly menus = new CommandMenus((chatId) => this.#rooms.find(chatId) !== undefined);
+
+  readonly #rooms = new Rooms(() => this.bot);
+  readonly #messages = new BotMessages(this.#rooms, () => this.bot);
+  readonly #people = new People(this.#rooms);
+  readonly #updates = new UpdateQueue(() => this.#changed());
+  readonly #webhook: Webhook = new Webhook(this.#updates, {
+    onReply: (reply) => this.#server.call(textOf(reply, "method"), reply),
+    onFailure: () => this.#changed(),
+  });
+  readonly #openQueries = new Set<string>();
+  readonly #watchers = new Set<() => void>();
+  readonly #server: ApiServer = new ApiServer({
+    token: this.token,
+    onChange: () => this.#changed(),
+    methods: {
+      getMe: () => this.bot,
+      getUpdates: (payload, gone) => this.#getUpdates(payload, gone),
+      setWebhook: (payload) => this.#webhook.set(payload),
+      deleteWebhook: (payload) => this.#deleteWebhook(payload),
+      getWebhookInfo: () => this.#webhook.info(),
+      sendMessage: (payload) => this.#messages.send(payload),
+      editMessageText: (payload) => this.#messages.edit(payload),
+      sendChatAction: (payload) => this.#sendChatAction(payload),
+      createForumTopic: (payload) => this.#createForumTopic(payload),
+      getChat: (payload) => this.#rooms.writable(textOf(payload, "chat_id")).chat,
+      setMyCommands: (payload) => this.menus.set(payload),
+      getMyCommands: (payload) => this.menus.get(payload),
+      deleteMyCommands: (payload) => this.menus.delete(payload),
+      answerCallbackQuery: (payload) => this.#answerCallbackQuery(payload),
+    },
+  });
+
+  static async start(port = 0): Promise<TelegramStandIn> {
+    const standIn = new TelegramStandIn();
+    await standIn.#server.listen(port);
+    return standIn;
+  }
+
+  get apiRoot(): string {
+    return this.#server.url;
+  }
+
+  /** Every call but getUpdates, in the order of arrival. */
+  get calls(): readonly Call[] {
+    return this.#server.calls;
+  }
+
+  /** The bot's messages, in the order in which they were stored. */
+  get sent(): readonly SentMessage[] {
+    return this.#messages.sent;
+  }
+
+  async close(): Promise<void> {
+    this.#updates.release();
+    await this.#server.close();
+  }
+
+  /** Somebody writes. In privacy mode a group's small talk is stored, but the bot does not get it. */
+  say(text: string, options: SayOptions = {}): Message {
+    const { message, update } = this.#people.say(text, options);
+    if (!this.#isPrivateTalk(message)) this.push(update);
+    return message;
+  }
+
+  edit(message: Message, text: string): void {
+    this.push(this.#people.edit(message, text));
+  }
+
+  /** Somebody presses a button under a message of the bot. */
+  press(data: string, message: Message, from: User = ANN): void {
+    const id = String(9000 + this.#openQueries.size);
+    this.#openQueries.add(id);
+    this.push({ callback_query: { id, from, chat_instance: "1", data, message } });
+  }
+
+  push(body: NewUpdate): Update {
+    const update = this.#updates.push(body);
+    this.#webhook.retry();
+    return update;
+  }
+
+  /** Makes a chat known without anybody writing in it. */
+  room(chat: Chat): Room {
+    return this.#rooms.add(chat);
+  }
+
+  /** A person opened the bot's private chat, so that the bot may write first. */
+  opened(user: User): Room {
+    return this.#rooms.add(privateChat(user));
+  }
+
+  /** A basic group becomes a supergroup with a new id; "unseen" leaves out the two updates that tell the bot. */
+  migrate(oldId: number, newId: number, told: "told" | "unseen" = "told"): Chat.SupergroupChat {
+    const old = this.#rooms.find(String(oldId));
+    if (old?.chat.type !== "group") throw new Error(`There is no basic group ${oldId} to migrate.`);
+    const chat: Chat.SupergroupChat = { id: newId, type: "supergroup", title: old.chat.title };
+    this.#rooms.add(chat);
+    if (told === "told") {
+      this.push(this.#people.say("", { chat: old.chat, more: { migrate_to_chat_id: newId } }).update);
+      this.push(this.#people.say("", { chat, more: { migrate_from_chat_id: oldId } }).update);
+    }
+    old.movedTo = newId;
+    return chat;
+  }
+
+  /** The next call of `method`, after `skip` more that work, goes wrong once. */
+  failNext(method: string, failure: Failure, skip = 0): void {
+    this.#server.failures.add(method, failure, skip);
+  }
+
+  /** Updates that the bot has not confirmed. */
+  get pending(): readonly Update[] {
+    return this.#updates.pending;
+  }
+
+  /** A bot waits for updates right now. */
+  get isPolled(): boolean {
+    return this.#updates.isPolled;
+  }
+
+  /** What went wrong at the last webhook delivery that failed. */
+  get webhookError(): string {
+    return this.#webhook.lastError;
+  }
+
+  /** Tries a webhook again that answered with an error. */
+  retryWebhook(): void {
+    this.#webhook.retry();
+  }
+
+  /** Resolves once the bot has confirmed every update that there is now. */
+  settled(): Promise<void> {
+    const last = this.#updates.pending.at(-1)?.update_id ?? 0;
+    return this.until(
+      () => this.pending.every(({ update_id }) => update_id > last),
+      "the bot confirmed its updates",
+    );
+  }
+
+  /** Resolves as soon as `condition` holds; rejects when nothing makes it true for five seconds. */
+  until(condition: () => boolean, what: string): Promise<void> {
+    if (condition()) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void) => {
+        clearTimeout(timer);
+        this.#watchers.delete(check);
+        settle();
+      };
+      const check = () => condition() && end(resolve);
+      const timer = setTimeout(() => end(() => reject(new Error(`It did not happen that ${what}.`))), 5000);
+      this.#watchers.add(check);
+    });
+  }
+
+  #changed(): void {
+    for (const check of [...this.#watchers]) check();
+  }
+
+  #getUpdates(payload: Payload, gone: AbortSignal): Promise<readonly Update[]> {
+    if (this.#webhook.isSet) {
+      const advice =
+        "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first";
+      throw new ApiError(409, `Conflict: ${advice}`);
+    }
+    const allowed = jsonOf(payload, "allowed_updates");
+    if (Array.isArray(allowed)) this.#updates.allow(allowed);
+    const {
+      offset = 0,
+      limit = 100,
+      timeout = 0,
+    } = Object.fromEntries(["offset", "limit", "timeout"].map((key) => [key, numberOf(payload, key)]));
+    return this.#updates.poll({ offset, limit, timeoutS: timeout }, gone);
+  }
+
+  #deleteWebhook(payload: Payload): true {
+    if (jsonOf(payload, "drop_pending_updates") === true) this.#updates.confirm(() => true);
+    return this.#webhook.set({});
+  }
+
+  #sendChatAction(payload: Payload): true {
+    const room = this.#rooms.writable(textOf(payload, "chat_id"));
+    if (room.chat.type === "channel") throw badRequest("chat actions are not supported in channels");
+    this.#rooms.topicOf(room, numberOf(payload, "message_thread_id"), "typing");
+    return true;
+  }
+
+  #createForumTopic(payload: Payload): object {
+    const room = this.#rooms.writable(textOf(payload, "chat_id"));
+    const name = textOf(payload, "name");
+    return { message_thread_id: this.#rooms.createTopic(room, name), name, icon_color: 0x6fb9f0 };
+  }
+
+  #answerCallbackQuery(payload: Payload): true {
+    if (this.#openQueries.delete(textOf(payload, "callback_query_id"))) return true;
+    throw badRequest("query is too old and response timeout expired or query ID is invalid");
+  }
+
+  /** Privacy mode: in groups a bot gets commands, mentions and replies to itself only. */
+  #isPrivateTalk({ chat, text = "", reply_to_message }: Message): boolean {
+    if (this.bot.can_read_all_group_messages || chat.type === "private" || chat.type === "channel")
+      return false;
+    const isMeant = text.startsWith("/") || text.includes(`@${this.bot.username}`);
+    return !isMeant && reply_to_message?.from?.id !== this.bot.id;
+  }
+}
