@@ -20,7 +20,7 @@ const layers: readonly { readonly name: string; readonly files: RegExp }[] = [
   },
   { name: "flows", files: /^core\/(inbound|announce)\// },
   { name: "doors", files: /^(core\/(tools|gateway)|commands|adapters|agents|operator)/ },
-  { name: "root", files: /^(switchboard|wiring|options|index)\.ts$/ },
+  { name: "root", files: /^(switchboard|wiring|options|manifest|index)\.ts$/ },
 ];
 
 const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));

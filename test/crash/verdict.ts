@@ -1,0 +1,111 @@
+import type { Exchange } from "../../src/core/ports/exchange.ts";
+import { openStore, type World } from "./crash-setup.ts";
+
+interface RunRow {
+  readonly id: string;
+  readonly pool: string;
+  readonly kind: string;
+  readonly payload: string;
+  readonly state: string;
+  readonly error: string | null;
+  readonly result: string | null;
+}
+
+/** What is wrong after all the kills, one sentence each; and what happened, for the record. */
+export interface Verdict {
+  readonly faults: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/**
+ * Compares every id: runs and deliveries in the store, messages in the platforms' recorders, and what the killed processes had said they accepted.
+ */
+export function judge(world: World, accepted: readonly string[]): Verdict {
+  const store = openStore(world.setup);
+  const runs = store.prepare("SELECT id, pool, kind, payload, state, error, result FROM runs").all<RunRow>();
+  const exchanges = store
+    .prepare("SELECT value FROM kv WHERE key LIKE 'exchange/%'")
+    .all<{ value: string }>()
+    .map((row) => JSON.parse(row.value) as Exchange);
+  store.close();
+
+  const agentRuns = runs.filter((run) => run.pool === "agents");
+  const inbound = agentRuns.filter((run) => run.id.startsWith("in:"));
+  const deliveries = runs.filter((run) => run.kind === "delivery");
+  const interrupted = agentRuns.filter((run) => run.error === "interrupted by restart");
+  const uncertain = deliveries.filter((run) => resultOf(run).state === "uncertain");
+  return {
+    faults: [
+      ...accepted
+        .filter((one) => !inbound.some((run) => run.id.endsWith(idPart(one))))
+        .map((one) => `accepted, but not in the store: ${one}`),
+      ...runs
+        .filter((run) => run.state === "queued" || run.state === "running")
+        .map((run) => `never settled: ${run.id}`),
+      ...inbound.flatMap((run) => unanswered(run, deliveries)),
+      ...exchanges.filter((one) => one.state === "open").map((one) => `the exchange ${one.id} is still open`),
+      ...againstRecorders(world, deliveries, uncertain.length),
+    ],
+    counts: {
+      accepted: accepted.length,
+      inboundRuns: inbound.length,
+      agentRuns: agentRuns.length,
+      interrupted: interrupted.length,
+      exchanges: exchanges.length,
+      announced: exchanges.filter((one) => one.state === "announced").length,
+      deliveries: deliveries.length,
+      uncertain: uncertain.length,
+    },
+  };
+}
+
+/** A person's message ends in exactly one delivery: the reply, or the sentence that there is none. */
+function unanswered(run: RunRow, deliveries: readonly RunRow[]): readonly string[] {
+  const mine = deliveries.filter((one) => one.id.startsWith(`${run.id}>`));
+  if (mine.length !== 1) return [`${run.id} (${run.state}) has ${mine.length} deliveries`];
+  const state = resultOf(mine[0]).state;
+  return state === "delivered" || state === "uncertain"
+    ? []
+    : [`${mine[0]?.id} is ${state}: ${mine[0]?.error}`];
+}
+
+/** Every message on a platform belongs to one delivery and the other way round; only uncertain ones may be there without an id. */
+function againstRecorders(world: World, deliveries: readonly RunRow[], uncertain: number): readonly string[] {
+  const recorded = [
+    ...world.discord.sent.map((one) => one.id),
+    ...world.telegram.sent.map((one) => `${one.chatId}:${one.messageId}`),
+    ...world.whatsapp.sent.map((one) => one.id),
+  ];
+  const claimed = deliveries.flatMap((run) =>
+    (resultOf(run).messageIds ?? []).map((id) =>
+      toOf(run).channel === "telegram" ? `${toOf(run).chatId}:${id}` : id,
+    ),
+  );
+  const unclaimed = recorded.filter((id) => !claimed.includes(id));
+  return [
+    ...claimed
+      .filter((id) => !recorded.includes(id))
+      .map((id) => `said to be delivered, but nobody got it: ${id}`),
+    ...claimed.filter((id, index) => claimed.indexOf(id) !== index).map((id) => `two deliveries claim ${id}`),
+    ...recorded.filter((id, index) => recorded.indexOf(id) !== index).map((id) => `recorded twice: ${id}`),
+    ...(unclaimed.length > uncertain
+      ? [`${unclaimed.length} messages without a delivery, ${uncertain} uncertain`]
+      : []),
+  ];
+}
+
+function idPart(accepted: string): string {
+  const [, , messageId = ""] = accepted.split(" ");
+  return `:${encodeURIComponent(messageId)}`;
+}
+
+function resultOf(run: RunRow | undefined): {
+  readonly state?: string;
+  readonly messageIds?: readonly string[];
+} {
+  return run?.result == null ? {} : JSON.parse(run.result);
+}
+
+function toOf(run: RunRow): { readonly channel: string; readonly chatId: string } {
+  return JSON.parse(run.payload).to;
+}

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { createManifest } from "../src/manifest.ts";
+
+const root = join(import.meta.dirname, "..");
+const read = (name: string) => JSON.parse(readFileSync(join(root, name), "utf8"));
+
+it("MAN-1: plugin.manifest.json is what the code says; `npm run manifest` writes it", () => {
+  const manifest = JSON.parse(JSON.stringify(createManifest(read("package.json"))));
+  expect(read("plugin.manifest.json")).toEqual(manifest);
+});
+
+it("MAN-1: the manifest names every tool, command, channel, entry point and config key", () => {
+  const manifest = read("plugin.manifest.json");
+  expect(manifest.tools.map((tool: { name: string }) => tool.name)).toEqual([
+    "sessions_list",
+    "sessions_history",
+    "sessions_send",
+  ]);
+  expect(manifest.commands.map((command: { usage: string }) => command.usage)).toEqual([
+    "/send [on|off|inherit]",
+    "/status",
+    "/whoami",
+    "/help",
+  ]);
+  expect(Object.keys(manifest.channels)).toEqual(["discord", "telegram", "whatsapp"]);
+  expect(manifest.entryPoints).toEqual(Object.keys(read("package.json").exports));
+  expect(Object.keys(manifest.configSchema.properties)).toContain("session");
+});
