@@ -1,6 +1,17 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
+const src = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
+
 export default defineConfig({
+  resolve: {
+    // Examples import the package by its name, as a host does.
+    alias: [
+      { find: /^bot-switchboard$/, replacement: src("index.ts") },
+      { find: /^bot-switchboard\/ai-sdk$/, replacement: src("agents/ai-sdk.ts") },
+      { find: /^bot-switchboard\/(\w+)$/, replacement: src("adapters/$1/index.ts") },
+    ],
+  },
   test: {
     include: ["test/**/*.test.ts"],
     testTimeout: 20_000,

@@ -1,4 +1,4 @@
-export { type AgentAnswer, functionAgent } from "./agents/function-agent.ts";
+export { type AgentAnswer, type FunctionRequest, functionAgent } from "./agents/function-agent.ts";
 export type { ConfigInput } from "./core/config.ts";
 export { type DeliveryFailure, deliveryFailed, type ErrorCode, SwitchboardError } from "./core/errors.ts";
 export type { Gateway, GatewayMethod } from "./core/gateway.ts";
