@@ -103,7 +103,10 @@ export interface AdapterHost {
   onMessageChanged(change: MessageChange): Promise<void>;
   /** The platform can be reached again: parked deliveries are tried now. */
   onReady(): void;
+  /** The commands that are ours; whatever else begins with a slash is the host's. */
   readonly commands: readonly CommandSpec[];
+  /** false: ours are typed only, and the platform's menus stay as they are. */
+  readonly showMenus: boolean;
   readonly logger: Logger;
 }
 

@@ -1,0 +1,86 @@
+import type { NewRun } from "../../ports/engine.ts";
+import type { Clock } from "../../ports/host.ts";
+import type { Changes } from "./changes.ts";
+import type { Database } from "./database.ts";
+import type { Lanes } from "./lanes.ts";
+import type { RunRows } from "./run-rows.ts";
+
+/** When a run takes its place. Everything that changes is called inside a transaction. */
+export interface Schedule {
+  /** At the end of its lane, a delayed run when it is due. false: the id is known, nothing changed. */
+  add(run: NewRun): boolean;
+  /** Delayed runs that are due get their place, parked lanes that are due become ready. */
+  promoteDue(): void;
+  nextDueAtMs(): number | undefined;
+  /** Parked lanes of this pool become ready now. */
+  wake(pool: string): void;
+}
+
+interface LaneOfPool {
+  readonly lane: string;
+  readonly pool: string;
+}
+
+/** What is more than that follows at once, in the next transaction. */
+const promotionBatch = 200;
+
+export function createSchedule({
+  database,
+  changes,
+  rows,
+  lanes,
+  clock,
+}: {
+  readonly database: Database;
+  readonly changes: Changes;
+  readonly rows: RunRows;
+  readonly lanes: Lanes;
+  readonly clock: Clock;
+}): Schedule {
+  const dueRuns = database.prepare(
+    "SELECT id, lane, pool FROM runs WHERE ended_at IS NULL AND seq IS NULL AND not_before <= ? ORDER BY not_before, rowid LIMIT ?",
+  );
+  const dueLanes = database.prepare(
+    "SELECT lane, pool FROM lanes WHERE state = 'parked' AND due_at <= ? ORDER BY due_at LIMIT ?",
+  );
+  const parkedIn = database.prepare(
+    "SELECT lane, pool FROM lanes WHERE state = 'parked' AND pool = ? ORDER BY due_at",
+  );
+  const nextDue = database.prepare(
+    "SELECT min(at) AS at FROM (SELECT min(not_before) AS at FROM runs WHERE ended_at IS NULL AND seq IS NULL " +
+      "UNION ALL SELECT min(due_at) FROM lanes WHERE state = 'parked')",
+  );
+
+  const nextDueAtMs = (): number | undefined => nextDue.get<{ at: number | null }>()?.at ?? undefined;
+
+  const promoteDue = (): void => {
+    const now = clock.now();
+    for (const run of dueRuns.all<LaneOfPool & { id: string }>(now, promotionBatch)) {
+      rows.giveSeq(run.id, run.lane);
+      lanes.open(run.lane, run.pool);
+    }
+    for (const { lane, pool } of dueLanes.all<LaneOfPool>(now, promotionBatch)) lanes.unpark(lane, pool);
+  };
+
+  return {
+    add(run) {
+      const now = clock.now();
+      const { notBeforeMs = 0 } = run;
+      if (notBeforeMs > now) {
+        const added = rows.insert(run, true, now);
+        if (added) changes.due(notBeforeMs);
+        return added;
+      }
+      // What became due before this run stands before it, even when no timer has fired yet.
+      if ((nextDueAtMs() ?? Number.POSITIVE_INFINITY) <= now) promoteDue();
+      const added = rows.insert(run, false, now);
+      if (added) lanes.open(run.lane, run.pool);
+      return added;
+    },
+    promoteDue,
+    nextDueAtMs,
+    wake(pool) {
+      for (const { lane } of parkedIn.all<LaneOfPool>(pool)) lanes.unpark(lane, pool);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { onTestFinished } from "vitest";
+
+/** What another process does with the store: see store-process-main.ts. */
+export type Task = "count" | "write" | "hold" | "rename";
+
+export interface StoreProcess {
+  /** Numbers that the process has told, in order. */
+  readonly told: readonly number[];
+  /** Resolves when it has told so many numbers. */
+  hasTold(count: number): Promise<void>;
+  /** Rejects when it ends with an error. */
+  ended(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+export function startStoreProcess(file: string, task: Task, name: string): StoreProcess {
+  const program = new URL("./store-process-main.ts", import.meta.url);
+  const child = fork(program, [file, task, name], {
+    execArgv: ["--import", "tsx"],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const told: number[] = [];
+  child.on("message", (message) => told.push(Number(message)));
+  return {
+    told,
+    async hasTold(count) {
+      while (told.length < count) await once(child, "message");
+    },
+    async ended() {
+      const code = await exitCode(child);
+      if (code !== 0) throw new Error(`the process ended with ${code}`);
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await exitCode(child);
+    },
+  };
+}
+
+async function exitCode(child: ChildProcess): Promise<unknown> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode;
+  const [code, signal] = await once(child, "exit");
+  return code ?? signal;
+}
