@@ -35,12 +35,15 @@ export async function createSwitchboard(options: SwitchboardOptions): Promise<Sw
   const basics = createBasics(options);
   const services = createServices(basics, await openStore(options, basics));
   const doors = createDoors(services, options);
-  const { config, queue, adapters, redactor } = services;
+  const { config, queue, adapters, redactor, exactRedactor } = services;
   const working: { stop(graceMs: number): Promise<unknown> }[] = [];
   let closed: Promise<void> | undefined;
 
   function learnSecrets(): void {
-    for (const secret of adapters.flatMap((adapter) => adapter.secrets?.() ?? [])) redactor.register(secret);
+    for (const secret of adapters.flatMap((adapter) => adapter.secrets?.() ?? [])) {
+      redactor.register(secret);
+      exactRedactor.register(secret);
+    }
   }
 
   async function start(): Promise<void> {
@@ -52,7 +55,7 @@ export async function createSwitchboard(options: SwitchboardOptions): Promise<Sw
     );
     for (const adapter of adapters) {
       working.push(
-        startDeliveries(adapter, { ...services, mask: (text: string) => text }),
+        startDeliveries(adapter, { ...services, mask: (text) => exactRedactor.redact(text).text }),
       );
       await adapter.start(createAdapterHost(adapter, { ...services, ...doors, onReady: learnSecrets }));
     }

@@ -14,7 +14,7 @@ import { isSandboxed } from "./core/policy/sandbox.ts";
 import type { Session } from "./core/ports/session.ts";
 import { createExecutor } from "./core/runs/execute.ts";
 import { displayName, kindOf } from "./core/session/describe.ts";
-import type { KeyNames } from "./core/session/key.ts";
+import { isReserved, type KeyNames } from "./core/session/key.ts";
 import { createPeople } from "./core/session/people.ts";
 import { createSessions } from "./core/session/sessions.ts";
 import { createEmbeddedStorage } from "./core/storage/embedded.ts";
@@ -37,13 +37,18 @@ export async function openStore(options: SwitchboardOptions, basics: Basics) {
     clock,
     logger,
     describe: (session: Session) => describe(session, names),
+    isListed: (session: Session) => !isReserved(session.key, names),
     basis: JSON.stringify(names),
     ...(config.transcripts.mirror ? { mirrorDir: join(dataDir, "transcripts") } : {}),
   };
   const storage =
     options.store === undefined
       ? createEmbeddedStorage(shared)
-      : await createKeyvStorage({ ...shared, keyv: options.store });
+      : await createKeyvStorage({
+          ...shared,
+          keyv: options.store,
+          ...given({ prefix: options.storePrefix }),
+        });
   const engine = await createSqliteEngine({ database, clock, logger, writer: storage });
   return { database, storage, engine, queue: engine.queue };
 }
@@ -55,11 +60,14 @@ export function createServices(basics: Basics, store: Store) {
   const parts = { ...basics, ...store };
   const sessions = createSessions(parts);
   const sendCheck = createSendCheck(sessions, basics.config);
+  const registered = basics.config.redaction.values;
   return {
     ...parts,
     sessions,
     sendCheck,
-    redactor: createRedactor({ registered: basics.config.redaction.values }),
+    redactor: createRedactor({ registered }),
+    /** For what people read in a chat: live tokens never leave, but an example of a key stays what it is. */
+    exactRedactor: createRedactor({ registered, patterns: false }),
     people: createPeople(store.storage),
     exchanges: createExchanges({ ...parts, sessions, sendCheck }),
   };

@@ -12,7 +12,7 @@ const layers: readonly { readonly name: string; readonly files: RegExp }[] = [
   {
     name: "rules",
     files:
-      /^core\/(config(-\w+)?\.ts|policy\/|transcript\/(sanitize|redact|limits|prompt|window|history-view)|announce\/(wording|silence|steps)|delivery\/(markdown|chunk|spoken|parcel|inline|blocks|text)|runs\/(run-id|job|ending|turn)\.ts|session\/(key|opaque-id|describe|resolve|binding|freshness|person|row|patch|arrival))/,
+      /^core\/(config(-\w+)?\.ts|policy\/|transcript\/(sanitize|redact|limits|match-from|prompt|window|history-view)|announce\/(wording|silence|steps)|delivery\/(?!outbox|deliveries|typing|send-check)|runs\/(run-id|job|ending|turn)\.ts|session\/(key|opaque-id|describe|resolve|binding|freshness|person|row|patch|arrival))/,
   },
   {
     name: "services",

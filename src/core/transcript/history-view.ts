@@ -1,5 +1,6 @@
 import type { Json } from "../ports/host.ts";
 import type { Block, TranscriptEntry } from "../ports/run.ts";
+import { cleanTitle } from "../session/describe.ts";
 import {
   cutText,
   HISTORY_BYTES,
@@ -97,7 +98,17 @@ function showEntry(entry: TranscriptEntry, { includeTools, redactor }: ViewOptio
     cut ||= limited.cut;
     return withText(block, limited.text, includeTools);
   });
-  return { entry: { ...row, content }, cut, redacted: masked.redacted, omitted: false };
+  return {
+    entry: { ...row, ...shownSender(entry), content },
+    cut,
+    redacted: masked.redacted,
+    omitted: false,
+  };
+}
+
+/** A name is what somebody chose to be called. */
+function shownSender({ sender }: TranscriptEntry): Pick<TranscriptEntry, "sender"> {
+  return sender?.name === undefined ? {} : { sender: { ...sender, name: cleanTitle(sender.name) } };
 }
 
 /** The words of a block, before masking: a secret inside a removed part needs no mask, and one that is cut in half would escape it. */

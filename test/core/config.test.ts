@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import { channelConfig, configWarnings, parseConfig } from "../../src/core/config.ts";
+import { SwitchboardError } from "../../src/core/errors.ts";
+
+const AGENTS = ["main", "research"];
+
+function problemsOf(input: unknown): readonly string[] {
+  try {
+    parseConfig(input, AGENTS);
+  } catch (error) {
+    if (error instanceof SwitchboardError && error.code === "CONFIG_INVALID") {
+      return error.message.split("\n").slice(1);
+    }
+    throw error;
+  }
+  return [];
+}
+
+describe("the config", () => {
+  it("is complete without a word: every key has a default", () => {
+    const config = parseConfig(undefined, AGENTS);
+    expect(config.session).toMatchObject({ scope: "per-sender", dmScope: "main", mainKey: "main" });
+    expect(config.session.agentToAgent.maxPingPongTurns).toBe(5);
+    expect(config.tools.sessions.visibility).toBe("tree");
+    expect(config.tools.agentToAgent).toEqual({ enabled: false, allow: [] });
+    expect(channelConfig(config, "telegram")).toMatchObject({ dmPolicy: "allowlist", requireMention: true });
+  });
+
+  it("names the path and the allowed values of every problem at once", () => {
+    const problems = problemsOf({
+      session: { dmScope: "everyone", agentToAgent: { maxPingPongTurns: 21 }, colour: "red" },
+      tools: { agentToAgent: { allow: [{ from: "main", to: "research", read: false }] } },
+    });
+    expect(problems).toHaveLength(4);
+    expect(problems.join("\n")).toMatch(/session\.dmScope: .*"per-channel-peer"/);
+    expect(problems.join("\n")).toMatch(/maxPingPongTurns: .*<=20/);
+    expect(problems.join("\n")).toMatch(/session: unknown key "colour"; allowed: .*dmScope/);
+    expect(problems.join("\n")).toMatch(/tools\.agentToAgent\.allow\[0\]: .*send/);
+  });
+
+  it.each([
+    [
+      "J05: an unknown match field of a send rule",
+      { session: { sendPolicy: { rules: [{ action: "deny", match: { target: "x" } }] } } },
+      /unknown key "target"; allowed: channel, chatType, keyPrefix/,
+    ],
+    ["A2A-2: turns beyond 20", { session: { agentToAgent: { maxPingPongTurns: -1 } } }, />=0/],
+    [
+      "KEY-8: a binding to an agent that is not there",
+      { bindings: [{ agentId: "zzz", match: { channel: "discord" } }] },
+      /no agent "zzz"; configured: main, research/,
+    ],
+    [
+      "KEY-8: a wildcard peer",
+      { bindings: [{ agentId: "main", match: { channel: "discord", peer: { kind: "channel", id: "*" } } }] },
+      /leave peer out/,
+    ],
+    [
+      "KEY-7: a main key that is a word of the grammar",
+      { session: { mainKey: "cron" } },
+      /already means something/,
+    ],
+    [
+      "two default agents",
+      {
+        agents: {
+          list: [
+            { id: "main", default: true },
+            { id: "research", default: true },
+          ],
+        },
+      },
+      /at most one agent/,
+    ],
+    ["options for an agent that is not there", { agents: { list: [{ id: "zzz" }] } }, /no agent "zzz"/],
+    [
+      "KEY-5: strangers' direct messages while one session holds them all",
+      { channels: { telegram: { dmPolicy: "open" } } },
+      /session\.dmScope/,
+    ],
+    [
+      "CMD-2: everybody in an allow list",
+      { channels: { telegram: { allowFrom: ["*"] } } },
+      /"\*" is not an id/,
+    ],
+  ])("refuses %s", (_what, input, reason) => {
+    const problems = problemsOf(input);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(reason);
+  });
+
+  it("KEY-5: direct messages may be opened with a scope of their own", () => {
+    expect(
+      problemsOf({ session: { dmScope: "per-peer" }, channels: { telegram: { dmPolicy: "open" } } }),
+    ).toEqual([]);
+  });
+
+  it("POL-1: warns about a Discord rule for groups alone, which leaves guild channels out", () => {
+    const rule = (chatType: string | string[]) =>
+      parseConfig(
+        { session: { sendPolicy: { rules: [{ action: "deny", match: { channel: "discord", chatType } }] } } },
+        AGENTS,
+      );
+    expect(configWarnings(rule("group")).join()).toMatch(/guild channels are "channel"/);
+    expect(configWarnings(rule(["group", "channel"]))).toEqual([]);
+  });
+
+  it("KEY-7: a platform named like a member of every object has the defaults", () => {
+    expect(channelConfig(parseConfig({}, AGENTS), "constructor").requireMention).toBe(true);
+  });
+});
