@@ -41,10 +41,12 @@ function resultsOf(entries: readonly TranscriptEntry[]): TakeResult {
   return (runId, callId) => waiting.get(keyOf(runId, callId))?.shift();
 }
 
+type AssistantPart = Exclude<Extract<ModelMessage, { role: "assistant" }>["content"], string>[number];
+
 function assistantMessages({ runId, content }: TranscriptEntry, takeResult: TakeResult): ModelMessage[] {
   const results: ToolResult[] = [];
-  const said = content.flatMap((block) => {
-    if (block.type === "text") return block.text === "" ? [] : [{ type: "text" as const, text: block.text }];
+  const said = content.flatMap((block): AssistantPart[] => {
+    if (block.type === "text") return block.text === "" ? [] : [{ type: "text", text: block.text }];
     if (block.type !== "toolCall") return [];
     const result = takeResult(runId, block.id);
     if (result === undefined) return [];

@@ -2,7 +2,7 @@ import type { LanguageModel, ToolSet } from "ai";
 import { systemClock } from "../core/clock.ts";
 import { messageOf, SwitchboardError } from "../core/errors.ts";
 import { given } from "../core/given.ts";
-import type { AgentRunner, BoundTool, RunOutcome, RunRequest } from "../core/ports/run.ts";
+import type { AgentRunner, BoundTool, RunRequest } from "../core/ports/run.ts";
 import { toModelMessages } from "./ai-sdk-messages.ts";
 import { type FinishedStep, madeIn } from "./ai-sdk-steps.ts";
 

@@ -1,4 +1,4 @@
-import type { AgentRunner, Block, RunRequest } from "../core/ports/run.ts";
+import type { AgentRunner, RunRequest } from "../core/ports/run.ts";
 import { type AgentAnswer, functionAgent } from "./function-agent.ts";
 
 /** One turn of a script. */
@@ -9,9 +9,9 @@ export interface ScriptTurn {
   readonly signal: AbortSignal;
   /**
    * Calls one of the bound tools as a model would and returns its answer. A tool that is not bound answers TOOL_UNKNOWN. When the tool ends the
-   * run, or the run was stopped meanwhile, this throws and the rest of the script is not reached.
+   * run, or the run was stopped meanwhile, this throws and the rest of the script is not reached. `callId`: default `call-1`, `call-2`, …
    */
-  call(tool: string, input?: unknown): Promise<{ readonly [key: string]: unknown }>;
+  call(tool: string, input?: unknown, callId?: string): Promise<{ readonly [key: string]: unknown }>;
 }
 
 /** A runner that answers by a script instead of a model, for tests and demos. `turns` holds the requests it has had, in order. */
@@ -24,19 +24,19 @@ export function scriptedAgent(
   options: Pick<AgentRunner, "models" | "supportsSandbox"> = {},
 ): ScriptedAgent {
   const turns: RunRequest[] = [];
-  const runner = functionAgent((request, signal) => {
+  const runner = functionAgent(({ text, ...request }, signal) => {
     turns.push(request);
     let calls = 0;
     return script({
       request,
       signal,
-      text: request.input.content.flatMap(textOfBlock).join("\n"),
-      async call(name, input = {}) {
+      text,
+      async call(name, input = {}, callId) {
         const tool = request.tools.find((one) => one.name === name);
         if (tool === undefined)
           return { status: "error", code: "TOOL_UNKNOWN", error: `No tool "${name}" is bound.` };
         calls += 1;
-        const output = await tool.call(input, { callId: `call-${calls}`, signal });
+        const output = await tool.call(input, { callId: callId ?? `call-${calls}`, signal });
         signal.throwIfAborted();
         if (output.ends === true) throw new Error(`${name} has ended this turn.`);
         return output.value;
@@ -44,8 +44,4 @@ export function scriptedAgent(
     });
   }, options);
   return { ...runner, turns };
-}
-
-function textOfBlock(block: Block): readonly string[] {
-  return block.type === "text" ? [block.text] : [];
 }

@@ -142,7 +142,7 @@ export function agentRunnerContract(name: string, harness: RunnerHarness): void 
     });
 
     it.skipIf(!harness.reportsRows)(
-      "HIST-2: rows that it reports are its calls and their results in order, without the reply",
+      "rows that it reports are its calls and their results in order, without the reply",
       async () => {
         const { runner } = await open(
           { says: "", calls: [list("call-a"), list("call-b", 6)] },

@@ -32,6 +32,7 @@ export async function conclude(
     writes: [
       turnWrite(session, turn, run.id, entries),
       sessionWrite(session, (current) => afterRun(current, ran, ending, made)),
+      ...parts.exchange.heard([...place.heard]),
       ...following.writes,
     ],
     effects: [...outgoing, ...following.effects],

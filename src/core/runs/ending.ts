@@ -66,7 +66,7 @@ export function endingEntries(ending: Ending, made: Made, runId: string, nowMs: 
   return [
     {
       role: "system",
-      content: [{ type: "text", text: `This run ended without an answer: ${error}.` }],
+      content: [{ type: "text", text: `This run ended without an answer: ${error.replace(/\.$/, "")}.` }],
       atMs: nowMs,
       runId,
       provenance: { kind: "internal_system" },
@@ -101,16 +101,35 @@ export function afterRun(
  */
 export function endingOf(
   outcome: RunOutcome,
-  cause: { readonly timeoutError?: string; readonly abort?: unknown },
-  hear: (written: string) => Spoken,
+  cause: { readonly timeoutMs?: number; readonly abort?: unknown },
+  { hear, mask }: Words,
 ): Ending {
-  if (cause.timeoutError !== undefined) return { kind: "timeout", error: cause.timeoutError };
+  if (cause.timeoutMs !== undefined) {
+    return { kind: "timeout", error: `timed out after ${cause.timeoutMs / 1000} s` };
+  }
   if (cause.abort === "cancelled") return { kind: "killed" };
   if (outcome.status === "ok") return { kind: "ok", spoken: hear(outcome.reply), written: outcome.reply };
   if (outcome.status === "yielded") return { kind: "yielded" };
   if (cause.abort !== undefined) return { kind: "interrupted" };
   return {
     kind: "failed",
-    error: outcome.status === "error" ? outcome.error : "The agent stopped by itself.",
+    error: outcome.status === "error" ? shortReason(mask(outcome.error)) : "the agent stopped by itself",
   };
+}
+
+const LONGEST_REASON = 300;
+
+/** What text of an agent has to pass before anybody else gets it. */
+export interface Words {
+  hear(written: string): Spoken;
+  /** Providers repeat credentials in their complaints. */
+  mask(text: string): string;
+}
+
+/** One line for logs, rows and tool results; providers answer with pages of JSON or HTML. */
+function shortReason(error: string): string {
+  const line = error.replace(/\s+/gu, " ").trim();
+  if (line === "") return "the agent gave no reason";
+  const units = [...line];
+  return units.length <= LONGEST_REASON ? line : `${units.slice(0, LONGEST_REASON - 1).join("")}…`;
 }

@@ -24,21 +24,29 @@ export function createExecutor(parts: ExecutorParts): (run: ClaimedRun) => Promi
       session,
       turn: placeOf(info, run.id),
       startedAtMs: parts.clock.now(),
+      heard: new Set(),
     };
-    if (run.kind === "note")
-      return (await parts.exchange.isNews(job)) ? recordOnly(place, parts) : { done: null };
-    if (run.interrupted && parts.config.agents.defaults.resume === "tell") {
-      return conclude(place, userEntry(job, job, run.id), { kind: "interrupted" }, { entries: [] }, parts);
-    }
-    return execute(place, parts);
+    return run.kind === "note" ? takeNote(place, parts) : takeStep(place, parts);
   };
 }
 
-async function execute(place: RunPlace, parts: ExecutorParts): Promise<RunSettlement> {
+async function takeNote(place: RunPlace, parts: ExecutorParts): Promise<RunSettlement> {
+  return (await parts.exchange.isNews(place.job)) ? recordOnly(place, parts) : { done: null };
+}
+
+async function takeStep(place: RunPlace, parts: ExecutorParts): Promise<RunSettlement> {
+  const { run, job } = place;
+  const step = job.exchangeId === undefined ? { prompt: job } : await parts.exchange.begin(job);
+  if (!("prompt" in step)) return { done: null, ...step };
+  if (!run.interrupted || parts.config.agents.defaults.resume === "retry") {
+    return execute(place, step.prompt, parts);
+  }
+  const input = userEntry(job, step.prompt, run.id);
+  return conclude(place, input, { kind: "interrupted" }, { entries: [] }, parts);
+}
+
+async function execute(place: RunPlace, prompt: StepPrompt, parts: ExecutorParts): Promise<RunSettlement> {
   const { run, job, session } = place;
-  const prompt: StepPrompt | undefined =
-    job.exchangeId === undefined ? job : await parts.exchange.prompt(job);
-  if (prompt === undefined) return { failed: "The exchange is over." };
   const input = userEntry(job, prompt, run.id);
   const runner = parts.agents.get(session.agentId);
   if (runner === undefined) {
@@ -53,14 +61,22 @@ async function execute(place: RunPlace, parts: ExecutorParts): Promise<RunSettle
   });
   const endTyping = parts.typing(session, job);
   const recorder = recordCalls(
-    parts.tools(session, { runId: run.id, chain: job.chain, whileWaiting: run.whileWaiting }),
+    parts.tools(session, {
+      runId: run.id,
+      chain: job.chain,
+      heard: (exchangeId) => place.heard.add(exchangeId),
+      whileWaiting: run.whileWaiting,
+    }),
     run.id,
     parts.clock,
   );
   const request = await requestOf(place, input, prompt, recorder.tools, parts);
   const timeoutMs = (job.timeoutSeconds ?? parts.config.agents.defaults.timeoutSeconds) * 1000;
   const limits = { timeoutMs, signal: run.signal, clock: parts.clock };
-  const { ending, made } = await runAgent(runner, request, limits, recorder.entries, spoken);
+  const { ending, made } = await runAgent(runner, request, limits, recorder, {
+    hear: spoken,
+    mask: (text) => parts.redactor.redact(text).text,
+  });
   endTyping();
   return conclude(place, input, ending, made, parts);
 }

@@ -7,6 +7,7 @@ import type { Session } from "../ports/session.ts";
 import type { Storage, Write } from "../ports/storage.ts";
 import type { KeyNames } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
+import type { Redactor } from "../transcript/redact.ts";
 import type { Ending } from "./ending.ts";
 import type { Job } from "./job.ts";
 import type { TurnPlace } from "./turn.ts";
@@ -15,6 +16,8 @@ import type { TurnPlace } from "./turn.ts";
 export interface RunContext {
   readonly runId: string;
   readonly chain: Job["chain"];
+  /** The answer of this exchange stands in the result of a call of this run. */
+  heard(exchangeId: string): void;
   whileWaiting<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -33,9 +36,12 @@ export interface Aftermath {
 
 /** The flow that some runs are steps of. */
 export interface ExchangeSteps {
-  /** undefined: the exchange is over and the run has nothing to do. */
-  prompt(job: Job): Promise<StepPrompt | undefined>;
+  /** What the speaker is told, or what a step leaves that is not taken: the exchange is over, or its announce may not leave any more. */
+  begin(job: Job): Promise<{ readonly prompt: StepPrompt } | Aftermath>;
+  /** Nothing, when the run is not the step where the exchange stands. */
   after(job: Job, runId: string, ending: Ending): Promise<Aftermath>;
+  /** The marks of answers that a run has got, written with the rows that hold them. */
+  heard(exchangeIds: readonly string[]): readonly Write[];
   /** Whether a note about an exchange still is news: the caller may have got the answer itself. */
   isNews(job: Job): Promise<boolean>;
 }
@@ -48,6 +54,7 @@ export interface ExecutorParts {
   readonly events: Events;
   readonly sessions: Sessions;
   readonly storage: Storage;
+  readonly redactor: Redactor;
   readonly agents: ReadonlyMap<string, AgentRunner>;
   readonly exchange: ExchangeSteps;
   /** The session tools of a run, bound to it. */
@@ -65,4 +72,6 @@ export interface RunPlace {
   readonly session: Session;
   readonly turn: TurnPlace;
   readonly startedAtMs: number;
+  /** Exchanges whose answer this run has got. */
+  readonly heard: Set<string>;
 }

@@ -1,4 +1,5 @@
 import type { Address } from "../ports/chat.ts";
+import type { SessionKey } from "../ports/session.ts";
 
 /** Ids are derived, never drawn, so that doing the same thing twice names the same run. Parts are escaped: no two tuples share an id. */
 function join(prefix: string, parts: readonly string[]): string {
@@ -10,13 +11,18 @@ export function inboundRunId(from: Address, messageId: string): string {
   return join("in", [from.channel, from.accountId, from.chatId, from.threadId ?? "", messageId]);
 }
 
-/** One sessions_send: `scope` is the calling run, or the calling session for an explicit idempotency key. */
+/** One sessions_send: `scope` is the run, or the mounting of the tools by the host, within which the call id names one call. */
 export function sendRunId(scope: string, callId: string): string {
   return join("send", [scope, callId]);
 }
 
-export function gatewayRunId(method: string, idempotencyKey: string): string {
-  return join("call", [method, idempotencyKey]);
+/** The sends of one session to another under one idempotency key. */
+export function keyedSendRunId(requester: SessionKey, target: SessionKey, idempotencyKey: string): string {
+  return join("send", [requester, target, idempotencyKey]);
+}
+
+export function gatewayRunId(method: string, key: SessionKey, idempotencyKey: string): string {
+  return join("call", [method, key, idempotencyKey]);
 }
 
 /** Turn n ≥ 1 of an exchange, or its announce step. */
