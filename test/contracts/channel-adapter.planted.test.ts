@@ -86,7 +86,7 @@ class MemoryAdapter implements ChannelAdapter {
   readonly channel = "memory";
   readonly accountId = "default";
   readonly maxTextLength = MAX;
-  readonly repeatable = false;
+  readonly repeatableForMs = 0;
   readonly #platform: Platform;
   readonly #flaw: Flaw;
   #host: AdapterHost | undefined;

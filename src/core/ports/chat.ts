@@ -121,8 +121,8 @@ export interface ChannelAdapter {
   readonly accountId: string;
   /** Longest text of one message in the platform's own unit. */
   readonly maxTextLength: number;
-  /** true: the platform recognises a repeated part by its id, so a send that a crash cut off may be repeated. */
-  readonly repeatable: boolean;
+  /** How long the platform recognises a repeated part by its id, so that a send which a crash cut off may be repeated. 0 = not at all. */
+  readonly repeatableForMs: number;
   start(host: AdapterHost): Promise<void>;
   stop(): Promise<void>;
   send(to: Address, message: OutboundMessage, signal: AbortSignal): Promise<DeliveryReceipt>;

@@ -5,7 +5,8 @@ import type { LocalWorker } from "./worker.ts";
 export interface LocalWorkers {
   /** Kept until it is stopped. */
   add(pool: string, worker: LocalWorker): Worker;
-  any(): boolean;
+  /** The pools that somebody here works on. */
+  pools(): readonly string[];
   nudge(pool: string): void;
   nudgeAll(): void;
   stopAll(graceMs: number): Promise<void>;
@@ -28,7 +29,7 @@ export function createLocalWorkers(): LocalWorkers {
         },
       };
     },
-    any: () => pools.size > 0,
+    pools: () => [...pools.keys()],
     nudge(pool) {
       for (const worker of pools.get(pool) ?? []) worker.nudge();
     },

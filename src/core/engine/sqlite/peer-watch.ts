@@ -21,7 +21,7 @@ export interface PeerWatch {
   stop(): void;
 }
 
-/** After so many looks without news it looks less often. */
+/** After so many looks that found nothing it looks less often. */
 const looksUntilIdle = 50;
 
 export function createPeerWatch({
@@ -33,7 +33,7 @@ export function createPeerWatch({
 }: {
   readonly clock: Clock;
   readonly isNeeded: () => boolean;
-  /** true: there was news. Never throws. */
+  /** true: there was something to do. Never throws. */
   readonly look: () => boolean;
   readonly busyMs: number;
   readonly idleMs: number;

@@ -126,8 +126,8 @@ export function createRunRows(database: Database): RunRows {
   };
 }
 
-/** Not `undefined`: JSON has no word for it. */
-export function toText(value: Json): string {
+/** What has no JSON is null: a column is never left without a text. */
+function toText(value: Json): string {
   return JSON.stringify(value ?? null);
 }
 

@@ -4,6 +4,7 @@ import { createAlarm } from "./alarm.ts";
 import type { Changes } from "./changes.ts";
 import type { Database } from "./database.ts";
 import type { EngineTiming } from "./engine-timing.ts";
+import type { Lanes } from "./lanes.ts";
 import type { LocalWorkers } from "./local-workers.ts";
 import { createPeerNews, createPeerWatch } from "./peer-watch.ts";
 import type { Processes } from "./processes.ts";
@@ -29,6 +30,7 @@ export interface UpkeepParts {
   readonly database: Database;
   readonly changes: Changes;
   readonly rows: RunRows;
+  readonly lanes: Lanes;
   readonly schedule: Schedule;
   readonly processes: Processes;
   readonly recovery: Recovery;
@@ -51,10 +53,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     try {
       return work();
     } catch (error) {
-      logger.warn(
-        { error: messageOf(error) },
-        `could not do what is due by itself: ${what}; it is tried again`,
-      );
+      logger.warn({ error: messageOf(error) }, `could not ${what}; it is tried again`);
       return undefined;
     }
   };
@@ -73,7 +72,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   };
 
   const alarm = createAlarm(clock, () =>
-    attempt("to start delayed runs", () => {
+    attempt("start delayed runs", () => {
       changes.write(() => schedule.promoteDue());
       setAlarm();
     }),
@@ -82,18 +81,18 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
   const hasNews = createPeerNews(parts.database);
   let missed = false;
   const look = (): boolean =>
-    attempt("to see what other processes did", () => {
+    attempt("see what other processes did", () => {
       if (!hasNews() && !missed) return false;
       missed = true;
-      lookAround(parts, join);
+      const found = lookAround(parts);
       setAlarm();
       missed = false;
-      return true;
+      return found;
     }) ?? false;
 
   const peers = createPeerWatch({
     clock,
-    isNeeded: () => !stopped && processes.count() > 1 && (workers.any() || waiting.size() > 0),
+    isNeeded: () => !stopped && processes.count() > 1 && (workers.pools().length > 0 || waiting.size() > 0),
     look,
     busyMs: timing.pollMs,
     idleMs: timing.idlePollMs,
@@ -101,12 +100,12 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
 
   const beat = (): void => {
     cancelBeat = clock.after(timing.heartbeatMs, beat);
-    attempt("to beat", () => {
+    attempt("beat", () => {
       if (!changes.write(() => lookAfterOthers(parts))) join();
     });
     look();
     peers.poke();
-    attempt("to go on", setAlarm);
+    attempt("set the alarm", setAlarm);
     workers.nudgeAll();
   };
 
@@ -138,18 +137,17 @@ function lookAfterOthers({ processes, recovery, schedule, rows, clock, timing }:
   return true;
 }
 
-/** Another process has committed something: whatever this one waits for may be there. */
-function lookAround(
-  { changes, processes, rows, running, waiting, workers }: UpkeepParts,
-  join: () => void,
-): void {
-  waiting.checkAll();
+/** Another process has committed something. true: it concerns this one; mostly it is a heartbeat. */
+function lookAround({ changes, processes, rows, lanes, running, waiting, workers }: UpkeepParts): boolean {
+  let found = waiting.checkAll();
   const own = processes.id();
-  if (own === undefined || !processes.isListed()) {
-    changes.write(() => processes.verify());
-    join();
-  } else {
-    for (const claim of rows.cancelRequests(own)) running.abort(claim, "cancelled");
+  if (own === undefined) return found;
+  if (!processes.isListed()) changes.write(() => processes.verify());
+  for (const claim of rows.cancelRequests(own)) running.abort(claim, "cancelled");
+  for (const pool of workers.pools()) {
+    if (!lanes.isReady(pool)) continue;
+    workers.nudge(pool);
+    found = true;
   }
-  workers.nudgeAll();
+  return found;
 }

@@ -9,8 +9,8 @@ export interface Waiting {
   /** The settled run; undefined when the time is up or the signal is aborted. Looks once more at the very end. */
   until(id: RunId, timeoutMs: number, signal: AbortSignal | undefined): Promise<RunRecord | undefined>;
   ended(id: RunId): void;
-  /** Looks at every run that is waited for: another process may have settled it. */
-  checkAll(): void;
+  /** Looks at every run that is waited for: another process may have settled it. true: one was. */
+  checkAll(): boolean;
   closeAll(error: SwitchboardError): void;
 }
 
@@ -49,7 +49,9 @@ export function createWaiting(rows: RunRows, clock: Clock): Waiting {
       }),
     ended,
     checkAll() {
-      for (const id of [...waiters.keys()]) if (rows.isEnded(id)) ended(id);
+      const settled = [...waiters.keys()].filter((id) => rows.isEnded(id));
+      settled.forEach(ended);
+      return settled.length > 0;
     },
     closeAll(error) {
       for (const some of [...waiters.values()]) for (const waiter of some) waiter.fail(error);

@@ -78,6 +78,18 @@ describe("O04: what a dead process held is free as soon as the store is opened",
     expect(await back()).toBe("accepted");
   });
 
+  it("O04: an owner lease of a dead process is free at once, even before a heartbeat has noticed its death", async () => {
+    const store = openStore();
+    const dying = await store.engine({ clock: manualClock() });
+    await dying.owners.acquire("bot");
+    const living = await store.engine({ clock: manualClock() });
+    expect(await living.owners.acquire("bot")).toHaveProperty("heldBy");
+    store.database
+      .prepare("UPDATE processes SET pid = ? WHERE id = (SELECT holder FROM owners)")
+      .run(spawnSync("true").pid);
+    expect(await living.owners.acquire("bot")).toMatchObject({ epoch: 2 });
+  });
+
   it.runIf(linux)("O04: a zombie is dead, although its pid is there", async () => {
     // The shell's child ends; sleep, which takes the shell's place, never fetches its exit status.
     const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 60"], {

@@ -49,6 +49,14 @@ describe("leases", () => {
     expect(await two.queue.get("r")).toMatchObject({ state: "done", result: "second" });
   });
 
+  it("RUN-2: its handlers are told within a look at the others, before the next beat", async () => {
+    const { mine, theirs, held } = await twoProcesses();
+    await mine.advance(heartbeatMs);
+    await theirs.advance(leaseMs + 2 * heartbeatMs);
+    await mine.advance(25);
+    expect(held.claims[0]?.signal.reason).toBe("lease lost");
+  });
+
   it("RUN-2: a checkpoint, a settlement or a wait before the next beat is refused as well", async () => {
     const { theirs, one, two, held } = await twoProcesses();
     await theirs.advance(leaseMs + heartbeatMs);
@@ -96,6 +104,34 @@ describe("leases", () => {
     await two.queue.work("p", 1, successor.handler);
     await settle();
     expect(successor.claims[0]?.signal.reason).toBe("cancelled");
+  });
+
+  it("RUN-2: close hands back at once what a handler that ignored its signal still holds", async () => {
+    const store = openStore();
+    const clock = manualClock();
+    const closing = await store.engine({ clock });
+    await closing.queue.work("p", 1, () => new Promise(() => {}));
+    await closing.queue.enqueue(aRun({ id: "r" }));
+    await settle();
+    const closed = closing.close();
+    await clock.advance(10_000);
+    await closed;
+    expect(store.database.prepare("SELECT state, interrupted FROM runs").get()).toMatchObject({
+      state: "queued",
+      interrupted: 1,
+    });
+  });
+
+  it("RUN-3: processes whose clocks draw the same ids are not taken for each other", async () => {
+    const store = openStore();
+    const sameIds = () => {
+      let drawn = 0;
+      return { ...manualClock(), uuid: () => `id ${++drawn}` };
+    };
+    await store.engine({ clock: sameIds() });
+    await store.engine({ clock: sameIds() });
+    const ids = store.database.prepare("SELECT id FROM processes ORDER BY id").all<{ id: string }>();
+    expect(ids.map((row) => row.id)).toEqual(["id 1", "id 2"]);
   });
 
   it("RUN-2: only beats count: asking for an owner lease often does not shorten another's lease", async () => {

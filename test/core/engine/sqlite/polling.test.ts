@@ -60,6 +60,21 @@ describe("RUN-3: looking for the work of other processes", () => {
     expect(await wait).toBeUndefined();
   });
 
+  it("RUN-3: a delayed run of another process is started when it is due, long before the next beat", async () => {
+    const store = openStore();
+    const [mine, theirs] = [manualClock(), manualClock()];
+    const { queue } = await store.engine({ clock: mine });
+    const other = await store.engine({ clock: theirs });
+    const held = holdRuns();
+    await queue.work("p", 4, held.handler);
+    await mine.advance(2_000);
+    await other.queue.enqueue(aRun({ id: "r", notBeforeMs: mine.now() + 300 }));
+    await mine.advance(299);
+    expect(held.claims).toEqual([]);
+    await mine.advance(1);
+    expect(held.claims).toMatchObject([{ id: "r" }]);
+  });
+
   it("RUN-3: what another process did while this one did not look is found at the next beat", async () => {
     const store = openStore();
     const clock = manualClock();
@@ -68,7 +83,7 @@ describe("RUN-3: looking for the work of other processes", () => {
     await queue.work("p", 4, held.handler);
     await queue.enqueue(aRun({ id: "waited for", pool: "nobody" }));
     const wait = queue.wait("waited for", 60_000);
-    const passing = await store.engine();
+    const passing = await store.engine({ clock: manualClock() });
     await passing.queue.cancel("waited for");
     await passing.queue.enqueue(aRun({ id: "r" }));
     await passing.queue.enqueue(aRun({ id: "soon", notBeforeMs: clock.now() + 3_000, lane: "other" }));

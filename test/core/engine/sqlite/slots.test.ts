@@ -88,6 +88,20 @@ describe("slots", () => {
     expect(slots.vacant()).toBe(1);
   });
 
+  it("RUN-1: a run that has left again when a slot is free for it does not occupy it", async () => {
+    const slots = createSlots(1, () => {});
+    const { signal } = new AbortController();
+    const slot = slots.take();
+    const first = slot.away(tick, signal);
+    const other = slots.take();
+    await tick();
+    await tick();
+    void slot.away(() => new Promise(() => {}), signal);
+    other.free();
+    await first;
+    expect(slots.vacant()).toBe(1);
+  });
+
   it("RUN-1: a run that ends while it is away frees nothing twice", async () => {
     const slots = createSlots(1, () => {});
     const slot = slots.take();

@@ -43,7 +43,7 @@ export function sqliteEngine(
   return createSqliteEngine({ database, clock, logger, writer: turnLog(database), ...options });
 }
 
-/** The entry for other processes. */
+/** The entry for other processes, which import it by name. @public */
 export function openEngine({ file, leaseMs = 1_000 }: Location): Promise<Engine> {
   return sqliteEngine(openDatabase(file), { timing: shortTiming(leaseMs) });
 }
