@@ -9,7 +9,7 @@ import type { Events } from "./core/ports/events.ts";
 import type { Clock, Logger } from "./core/ports/host.ts";
 import type { AgentRunner, NewEntry } from "./core/ports/run.ts";
 import { createEvents } from "./core/runs/events.ts";
-import { type KeyNames, keyNames } from "./core/session/key.ts";
+import { type KeyNames, keyNames, normalizeAgentId } from "./core/session/key.ts";
 
 export interface SwitchboardOptions {
   /** The configured agents by id (`a–z 0–9 _ -`). The first one is the default unless config.agents.list says otherwise. */
@@ -22,6 +22,8 @@ export interface SwitchboardOptions {
   readonly dataDir?: string;
   /** Keeps values elsewhere: any Keyv 5 with throwOnErrors. Index and queue stay in the SQLite file. */
   readonly store?: Keyv;
+  /** In front of every key in `store`, so that several boards may share one: letters, digits, `.`, `-`, `_`. Default "bot-switchboard". */
+  readonly storePrefix?: string;
   /** pino-like. Default: warnings and errors on stderr. */
   readonly logger?: Logger;
   readonly clock?: Clock;
@@ -46,8 +48,9 @@ export interface Basics {
 export function createBasics(options: SwitchboardOptions): Basics {
   const agents = new Map(Object.entries(options.agents));
   const agentIds = [...agents.keys()];
-  if (agentIds.length === 0)
-    throw new SwitchboardError("CONFIG_INVALID", "Give at least one agent in `agents`.");
+  const problems = [...agentProblems(agentIds), ...adapterProblems(options.adapters ?? [])];
+  if (problems.length > 0)
+    throw new SwitchboardError("CONFIG_INVALID", problems.join("\n"), { details: { problems } });
   const config = parseConfig(options.config, agentIds);
   const { clock = systemClock, logger = quietLogger } = options;
   return {
@@ -61,6 +64,21 @@ export function createBasics(options: SwitchboardOptions): Basics {
     owners: createOwners(options.owners ?? {}),
     events: createEvents(logger),
   };
+}
+
+function agentProblems(ids: readonly string[]): readonly string[] {
+  if (ids.length === 0) return ["agents: give at least one."];
+  return ids
+    .filter((id) => normalizeAgentId(id) !== id)
+    .map((id) => `agents: "${id}" is no agent id; use 1–64 of a–z 0–9 _ -, lower case.`);
+}
+
+/** Two adapters with one name would answer for each other. */
+function adapterProblems(adapters: readonly ChannelAdapter[]): readonly string[] {
+  const names = adapters.map(({ channel, accountId }) => `${channel}, account "${accountId}"`);
+  return names
+    .filter((name, index) => names.indexOf(name) !== index)
+    .map((name) => `adapters: there are two for ${name}; give each an accountId of its own.`);
 }
 
 function defaultAgent(config: Config, agentIds: readonly string[]): string {

@@ -62,11 +62,16 @@ export async function createSwitchboard(options: SwitchboardOptions): Promise<Sw
   }
 
   async function close(graceMs: number): Promise<void> {
-    await Promise.all(adapters.map((adapter) => adapter.stop()));
-    await Promise.all(working.map((one) => one.stop(graceMs)));
-    await services.engine.close();
-    await services.storage.flush();
+    // Whatever fails to stop, the files are closed.
+    const stopped = [
+      ...(await Promise.allSettled(adapters.map((adapter) => adapter.stop()))),
+      ...(await Promise.allSettled(working.map((one) => one.stop(graceMs)))),
+      ...(await Promise.allSettled([services.engine.close()])),
+      ...(await Promise.allSettled([services.storage.flush()])),
+    ];
     services.database.close();
+    const failure = stopped.find((one) => one.status === "rejected");
+    if (failure !== undefined) throw failure.reason;
   }
 
   return {

@@ -13,6 +13,7 @@ import { createPipeline } from "./core/inbound/pipeline.ts";
 import { isSandboxed } from "./core/policy/sandbox.ts";
 import type { Session } from "./core/ports/session.ts";
 import { createExecutor } from "./core/runs/execute.ts";
+import { patientQueue } from "./core/runs/patience.ts";
 import { displayName, kindOf } from "./core/session/describe.ts";
 import { isReserved, type KeyNames } from "./core/session/key.ts";
 import { createPeople } from "./core/session/people.ts";
@@ -49,7 +50,8 @@ export async function openStore(options: SwitchboardOptions, basics: Basics) {
           keyv: options.store,
           ...given({ prefix: options.storePrefix }),
         });
-  const engine = await createSqliteEngine({ database, clock, logger, writer: storage });
+  const sqlite = await createSqliteEngine({ database, clock, logger, writer: storage });
+  const engine = { ...sqlite, queue: patientQueue(sqlite.queue, clock) };
   return { database, storage, engine, queue: engine.queue };
 }
 

@@ -1,6 +1,7 @@
 import type { FindOrigin } from "../core/inbound/origin.ts";
 import type { InboundMessage } from "../core/ports/chat.ts";
 import type { CommandRouter, NativeCommandCall } from "../core/ports/command.ts";
+import type { Logger } from "../core/ports/host.ts";
 import { commands } from "./catalogue.ts";
 import type { Command, CommandParts } from "./command.ts";
 import { usageOf } from "./usage.ts";
@@ -8,13 +9,15 @@ import { wordsFor } from "./words.ts";
 
 export interface RouterParts extends CommandParts {
   readonly findOrigin: FindOrigin;
+  readonly logger: Logger;
 }
 
 /** Invisible characters that phones and keyboards put around words. */
 const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
 
 /** `/name`, `/name: word`, `/name@bot word`: one line, at most one argument. Anything else is a message for the agent. */
-const TYPED = /^\/([a-z]{1,32})(?:@\w{1,64})?(?:(?::[ \t]*|[ \t]+)([a-z]*))?$/i;
+const TYPED = /^\/([a-z]{1,32})(?:@\w{1,64})?(?:(?::\s*|\s+)([a-z]*))?$/i;
+const LINE_BREAK = /[\r\n\u2028\u2029]/;
 
 /** Decides what is a command of ours, and who may use it. One check for every platform and every way of calling. */
 export function createRouter(parts: RouterParts): CommandRouter {
@@ -24,7 +27,7 @@ export function createRouter(parts: RouterParts): CommandRouter {
   return {
     specs,
     parse(message) {
-      if (!parts.config.commands.text && hasMenu(message)) return undefined;
+      if (!parts.config.commands.text && callsNatively(message)) return undefined;
       return typedCall(message, byName);
     },
     async run(call, how) {
@@ -33,8 +36,13 @@ export function createRouter(parts: RouterParts): CommandRouter {
       const words = wordsFor(call.locale, parts.config.locale);
       const origin = await parts.findOrigin(call);
       if (command.spec.access === "owner" && !origin.owner) {
+        const { id } = call.sender;
+        parts.logger.info(
+          { channel: call.from.channel, id, command: call.name },
+          "Not carried out: the person is not in `owners`",
+        );
         // Typed: the whole chat would read the refusal, and the text must not reach the agent either.
-        return how === "typed" ? undefined : { text: words("denied.owner", { id: call.sender.id }) };
+        return how === "typed" ? undefined : { text: words("denied.owner", { id }) };
       }
       const argument = call.text.trim().toLowerCase();
       return command.run({ call, origin, argument, words, usage: usageOf(command.spec), specs }, parts);
@@ -46,7 +54,8 @@ function typedCall(
   message: InboundMessage,
   byName: ReadonlyMap<string, Command>,
 ): NativeCommandCall | undefined {
-  const match = TYPED.exec(message.text.replace(INVISIBLE, "").trim());
+  const typed = message.text.replace(INVISIBLE, "").trim();
+  const match = LINE_BREAK.test(typed) ? null : TYPED.exec(typed);
   const name = match?.[1]?.toLowerCase();
   const command = name === undefined ? undefined : byName.get(name);
   if (name === undefined || command === undefined) return undefined;
@@ -64,7 +73,7 @@ function typedCall(
   };
 }
 
-/** WhatsApp has no menus, so its text commands cannot be turned off. */
-function hasMenu(message: InboundMessage): boolean {
-  return message.from.channel === "discord" || message.from.channel === "telegram";
+/** Elsewhere commands can only be typed: Telegram's menu types them, WhatsApp has none. */
+function callsNatively({ from }: InboundMessage): boolean {
+  return from.channel === "discord";
 }

@@ -42,7 +42,7 @@ async function override(
   to: SendOverride | "inherit",
 ) {
   if ((await sessions.get(origin.key)) === undefined)
-    await storage.apply([sessions.arrival(origin, call, true)]);
+    await storage.apply([sessions.arrival(origin, call, "speaker")]);
   await sessions.change(
     origin.key,
     ({ sendPolicy: _before, ...session }): Session =>

@@ -1,6 +1,7 @@
+import type { Usage } from "../core/ports/session.ts";
 import { displayName } from "../core/session/describe.ts";
 import type { Command } from "./command.ts";
-import { localized } from "./words.ts";
+import { localized, type Words } from "./words.ts";
 
 /** `/status`: what this chat's session is doing. Figures that nobody reported are left out. */
 export const status: Command = {
@@ -16,13 +17,7 @@ export const status: Command = {
     const lines = [
       words("status.session", { name: displayName(session), agent: session.agentId }),
       model === undefined ? "" : words("status.model", { model }),
-      usage?.totalTokens === undefined
-        ? ""
-        : words("status.tokens", {
-            total: usage.totalTokens,
-            input: usage.inputTokens ?? 0,
-            output: usage.outputTokens ?? 0,
-          }),
+      tokens(usage, words),
       words("status.runs", { running }),
       words("status.send", { effective, rule: may.rule }),
       session.abortedLastRun === true ? words("status.lastRunAborted") : "",
@@ -30,3 +25,10 @@ export const status: Command = {
     return { text: lines.filter((line) => line !== "").join("\n") };
   },
 };
+
+function tokens({ totalTokens, inputTokens, outputTokens }: Usage = {}, words: Words): string {
+  if (totalTokens === undefined) return "";
+  const total = words("status.tokens", { total: totalTokens });
+  if (inputTokens === undefined || outputTokens === undefined) return total;
+  return `${total} ${words("status.tokens.split", { input: inputTokens, output: outputTokens })}`;
+}

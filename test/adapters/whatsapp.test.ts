@@ -451,7 +451,7 @@ async function makeHarness(): Promise<AdapterHarness> {
     channel: adapter.channel,
     accountId: adapter.accountId,
     maxTextLength: adapter.maxTextLength,
-    repeatable: adapter.repeatable,
+    repeatableForMs: adapter.repeatableForMs,
     start: (host) => adapter.start(host),
     stop: () => adapter.stop(),
     send: async (...args) => {

@@ -86,6 +86,22 @@ export async function aBoard(options: BoardOptions = {}): Promise<Board> {
 /** Longer than a process may be silent before the others take over what it held. */
 export const LEASE_MS = 15_000;
 
+let uses = 0;
+
+/** Calls a tool for a session from outside of any run, as a host's own agent loop would, and returns its answer. */
+export async function use(
+  board: Pick<Switchboard, "tools">,
+  sessionKey: string,
+  tool: string,
+  input: object = {},
+): Promise<{ readonly [key: string]: unknown }> {
+  const bound = (await board.tools(sessionKey)).find(({ name }) => name === tool);
+  if (bound === undefined) throw new Error(`${tool} is not bound for ${sessionKey}.`);
+  uses += 1;
+  const call = { callId: `use-${uses}`, signal: new AbortController().signal };
+  return (await bound.call(input, call)).value;
+}
+
 /** A folder of this test's own, removed with it. */
 export function aFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "switchboard-"));

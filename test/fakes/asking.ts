@@ -13,7 +13,7 @@ export function asking(): { readonly script: Script; readonly answers: readonly 
     answers,
     async script({ request, text, call }) {
       if (request.trigger !== "user" && request.trigger !== "gateway") return "REPLY_SKIP";
-      answers.push(await call("sessions_send", JSON.parse(text)));
+      answers.push(await call("sessions_send", JSON.parse(text.slice(text.indexOf("{")))));
       return "asked";
     },
   };

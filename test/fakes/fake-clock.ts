@@ -9,6 +9,8 @@ interface Timer {
 export interface FakeClock extends Clock {
   /** Moves on in small steps, so that what timers start is finished before later timers fire. */
   advance(ms: number): Promise<void>;
+  /** The machine slept: the time is another one, and timers that were due meanwhile fire once, with the next `advance`. */
+  skip(ms: number): void;
   /** Timers that have not fired. */
   pending(): number;
 }
@@ -38,8 +40,16 @@ export function fakeClock(startMs = Date.UTC(2026, 10, 30, 10, 0, 0)): FakeClock
   return {
     now: () => nowMs,
     advance,
+    skip: (ms) => {
+      nowMs += ms;
+    },
     pending: () => timers.size,
     after(ms, callback) {
+      if (ms <= 0) {
+        // No time has to pass.
+        const immediate = setImmediate(callback);
+        return () => clearImmediate(immediate);
+      }
       const timer = { dueMs: nowMs + ms, callback };
       timers.add(timer);
       return () => timers.delete(timer);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { deliveryFailed } from "../../src/core/errors.ts";
 import type {
   Acceptance,
@@ -30,7 +31,13 @@ export interface MemoryAdapter extends ChannelAdapter {
 
 export function memoryAdapter(
   channel: string,
-  options: { accountId?: string; repeatable?: boolean; ownIds?: readonly string[] } = {},
+  options: {
+    accountId?: string;
+    repeatable?: boolean;
+    ownIds?: readonly string[];
+    /** Called when a send has begun and the platform has not got it yet. */
+    whileSending?: () => void;
+  } = {},
 ): MemoryAdapter {
   const { accountId = "default", repeatable = true } = options;
   const sent: Sent[] = [];
@@ -38,6 +45,8 @@ export function memoryAdapter(
   const failures: ("permanent" | "transient" | "uncertain")[] = [];
   let host: AdapterHost | undefined;
   let count = 0;
+  // A platform never gives an id twice, however often our side is restarted.
+  const life = randomUUID().slice(0, 8);
 
   const started = (): AdapterHost => {
     if (host === undefined) throw new Error("The board has not been started.");
@@ -46,6 +55,7 @@ export function memoryAdapter(
 
   async function send(to: Address, message: OutboundMessage): Promise<{ messageIds: readonly string[] }> {
     await message.onPart?.({ part: 0, state: "starting" });
+    options.whileSending?.();
     const failure = failures.shift();
     if (failure !== undefined) {
       throw deliveryFailed(`The platform failed (${failure}).`, {
@@ -62,7 +72,7 @@ export function memoryAdapter(
   return {
     channel,
     accountId,
-    repeatable,
+    repeatableForMs: repeatable ? Number.POSITIVE_INFINITY : 0,
     maxTextLength: 2000,
     sent,
     typed,
@@ -82,11 +92,11 @@ export function memoryAdapter(
     },
     says(text, message = {}) {
       count += 1;
-      return started().onMessage(inbound(channel, accountId, text, `m${count}`, message));
+      return started().onMessage(inbound(channel, accountId, text, `${life}-m${count}`, message));
     },
     calls(name, text, message = {}) {
       count += 1;
-      const { id, from, sender, locale } = inbound(channel, accountId, text, `c${count}`, message);
+      const { id, from, sender, locale } = inbound(channel, accountId, text, `${life}-c${count}`, message);
       return started().onCommand({
         id,
         name,

@@ -49,7 +49,7 @@ class TelegramAdapter implements ChannelAdapter {
   readonly channel = "telegram";
   readonly accountId: string;
   readonly maxTextLength = 4096;
-  readonly repeatable = false;
+  readonly repeatableForMs = 0;
   readonly #api: Bot["api"];
   readonly #answers: ((message: InboundMessage) => boolean) | undefined;
   readonly #moves = new ChatMoves();

@@ -58,7 +58,7 @@ const TELEGRAM: Dialect = {
     return language ? { open: opening, close: "</code></pre>", bare } : bare;
   },
   link(url) {
-    if (/^tg:\/\/user\b/i.test(url)) return "";
+    if (/^tg:(?:\/\/)?user\b/i.test(url)) return "";
     const isLinkable = /^(?:https?:\/\/|tg:|mailto:|tel:)/i.test(url) && url.length <= MAX_LINK_LENGTH;
     return isLinkable ? { open: `<a href="${quoted(url)}">`, close: "</a>" } : ` (${url})`;
   },
@@ -99,15 +99,16 @@ function weigh(unit: number): number {
 /** Telegram's user names have at least four characters. An at sign inside a word is a mail address, one in an address is a path. */
 function withoutMentions(text: string): string {
   if (!text.includes("@")) return text;
-  return text.replace(/https?:\/\/\S+|(?<![\p{L}\p{N}_])@(?=[a-z]\w{3})/giu, (found) =>
+  return text.replace(/https?:\/\/[^\s,;@)\]"'<>]*@|(?<![\p{L}\p{N}_])@(?=[a-z]\w{3})/giu, (found) =>
     found === "@" ? `@${WORD_JOINER}` : found,
   );
 }
 
 /** The text of html that this file has written: every `<` in it begins a tag. */
 function toPlain(html: string): string {
-  return html
-    .replace(/<a href="([^"]*)">([\s\S]*?)<\/a>/g, "$2 ($1)")
-    .replace(/<[^>]*>/g, "")
-    .replace(/&(?:amp|lt|gt|quot);/g, (reference) => CHARACTERS.get(reference) ?? reference);
+  let url = "";
+  return html.replace(/<a href="([^"]*)">|<[^>]*>|&[a-z]+;/g, (mark: string, href?: string) => {
+    if (href !== undefined) url = toPlain(href);
+    return mark === "</a>" ? ` (${url})` : (CHARACTERS.get(mark) ?? "");
+  });
 }

@@ -47,7 +47,8 @@ class BaileysAdapter implements WhatsAppAdapter {
   readonly channel = "whatsapp";
   readonly accountId: string;
   readonly maxTextLength = MAX_TEXT_LENGTH;
-  readonly repeatable = true;
+  /** A message id is taken once, for good. */
+  readonly repeatableForMs = Number.POSITIVE_INFINITY;
   readonly #people = createPeople();
   readonly #ownTexts = createOwnTexts();
   readonly #handOver: HandOver;

@@ -1,5 +1,5 @@
 import { chunk } from "../../core/delivery/chunk.ts";
-import type { Dialect, Style } from "../../core/delivery/dialect.ts";
+import { type Dialect, type Style, withoutFences } from "../../core/delivery/dialect.ts";
 import { parseMarkdown } from "../../core/delivery/markdown.ts";
 import type { Frame } from "../../core/delivery/piece.ts";
 import { toPieces } from "../../core/delivery/pieces.ts";
@@ -28,7 +28,7 @@ const WHATSAPP: Dialect = {
   bullet: "- ",
   codeSpan: (text) => same(text.includes("`") ? "```" : "`"),
   fence: () => FENCE,
-  fenced: (code) => code.replaceAll("```", "`\u200b`\u200b`"),
+  fenced: withoutFences,
   link: (url) => ` (${url})`,
   tables: "lines",
   stylesWithinLine: true,

@@ -18,7 +18,8 @@ export const en: Messages = {
   "status.none": "There is no session here yet.",
   "status.session": "Session: {name} (agent {agent})",
   "status.model": "Model: {model}",
-  "status.tokens": "Tokens: {total, number} (in {input, number} / out {output, number})",
+  "status.tokens": "Tokens: {total, number}",
+  "status.tokens.split": "(in {input, number} / out {output, number})",
   "status.runs":
     "{running, plural, =0 {No run is waiting.} one {# run is running or waiting.} other {# runs are running or waiting.}}",
   "status.send": "Sending: {effective} ({rule})",

@@ -18,7 +18,8 @@ export const es: Messages = {
   "status.none": "Aquí todavía no hay ninguna sesión.",
   "status.session": "Sesión: {name} (agente {agent})",
   "status.model": "Modelo: {model}",
-  "status.tokens": "Tokens: {total, number} (entrada {input, number} / salida {output, number})",
+  "status.tokens": "Tokens: {total, number}",
+  "status.tokens.split": "(entrada {input, number} / salida {output, number})",
   "status.runs":
     "{running, plural, =0 {No hay ejecuciones en espera.} one {# ejecución en curso o en espera.} other {# ejecuciones en curso o en espera.}}",
   "status.send": "Envío: {effective} ({rule})",

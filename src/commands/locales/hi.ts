@@ -18,7 +18,8 @@ export const hi: Messages = {
   "status.none": "यहाँ अभी कोई सत्र नहीं है।",
   "status.session": "सत्र: {name} (एजेंट {agent})",
   "status.model": "मॉडल: {model}",
-  "status.tokens": "टोकन: {total, number} (इनपुट {input, number} / आउटपुट {output, number})",
+  "status.tokens": "टोकन: {total, number}",
+  "status.tokens.split": "(इनपुट {input, number} / आउटपुट {output, number})",
   "status.runs":
     "{running, plural, =0 {कोई रन प्रतीक्षा में नहीं है।} one {# रन चल रहा है या प्रतीक्षा में है।} other {# रन चल रहे हैं या प्रतीक्षा में हैं।}}",
   "status.send": "भेजना: {effective} ({rule})",

@@ -22,8 +22,10 @@ export interface Messages {
   readonly "status.session": string;
   /** {model} */
   readonly "status.model": string;
-  /** {total} {input} {output} */
+  /** {total} */
   readonly "status.tokens": string;
+  /** {input} {output} */
+  readonly "status.tokens.split": string;
   /** {running, plural} */
   readonly "status.runs": string;
   /** {effective} {rule} */

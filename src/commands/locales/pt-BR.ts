@@ -18,7 +18,8 @@ export const ptBR: Messages = {
   "status.none": "Ainda não há sessão aqui.",
   "status.session": "Sessão: {name} (agente {agent})",
   "status.model": "Modelo: {model}",
-  "status.tokens": "Tokens: {total, number} (entrada {input, number} / saída {output, number})",
+  "status.tokens": "Tokens: {total, number}",
+  "status.tokens.split": "(entrada {input, number} / saída {output, number})",
   "status.runs":
     "{running, plural, =0 {Nenhuma execução em espera.} one {# execução em andamento ou em espera.} other {# execuções em andamento ou em espera.}}",
   "status.send": "Envio: {effective} ({rule})",

@@ -4,18 +4,18 @@ import type { NewRun } from "../ports/engine.ts";
 import type { Events } from "../ports/events.ts";
 import type { Exchange } from "../ports/exchange.ts";
 import type { Clock } from "../ports/host.ts";
-import type { Provenance } from "../ports/run.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Storage, Write } from "../ports/storage.ts";
 import { type Ending, errorOf } from "../runs/ending.ts";
 import type { Aftermath, ExchangeSteps } from "../runs/executor-parts.ts";
-import { type Job, jobRun } from "../runs/job.ts";
-import { deliveryId, exchangeRunId, noteRunId } from "../runs/run-id.ts";
-import { channelOf, kindOf } from "../session/describe.ts";
-import type { KeyNames } from "../session/key.ts";
+import type { Job } from "../runs/job.ts";
+import { deliveryId } from "../runs/run-id.ts";
+import { kindOf } from "../session/describe.ts";
+import { type KeyNames, partsOf } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
+import { failureNote, firstRun, stepRun } from "./exchange-runs.ts";
 import { stepPrompt } from "./step-prompt.ts";
-import { advance, type Ended, type NextStep } from "./steps.ts";
+import { ANNOUNCE_TURN, advance, type Ended } from "./steps.ts";
 
 /** What sessions_send hands over. */
 export interface ExchangeRequest {
@@ -52,25 +52,40 @@ interface Parts {
  */
 export function createExchanges(parts: Parts): Exchanges {
   const records = parts.storage.records("exchange");
+
+  /** The exchange, while it stands at the step that the job is. */
+  async function current({ exchangeId, step }: Job): Promise<Exchange | undefined> {
+    const exchange = exchangeId === undefined ? undefined : await records.get(exchangeId);
+    const turn = step === "announce" ? ANNOUNCE_TURN : step;
+    return exchange?.state === "open" && exchange.turn === turn ? exchange : undefined;
+  }
+
   return {
     open: (request) => opening(request, parts),
     get: (id) => records.get(id),
     callerLeft: (id, how) =>
       records.update(id, (current) => (current === undefined ? undefined : { ...current, caller: how })),
-    async prompt(job) {
-      const exchange = job.exchangeId === undefined ? undefined : await records.get(job.exchangeId);
-      if (exchange === undefined || exchange.state !== "open") return undefined;
-      return stepPrompt(job, exchange, parts.sessions);
+    async begin(job) {
+      const exchange = await current(job);
+      if (exchange === undefined) return NOTHING;
+      const withdrawn = job.step === "announce" ? await unannounced(exchange, parts) : undefined;
+      if (withdrawn !== undefined) return { writes: [settle(withdrawn, parts)], effects: [] };
+      return { prompt: await stepPrompt(job, exchange, parts.sessions) };
     },
-    async isNews(job) {
-      const exchange = job.exchangeId === undefined ? undefined : await records.get(job.exchangeId);
-      return exchange?.caller !== "answered";
+    async isNews({ exchangeId }) {
+      return exchangeId === undefined || (await records.get(exchangeId))?.caller !== "answered";
     },
     async after(job, runId, ending) {
-      const exchange = job.exchangeId === undefined ? undefined : await records.get(job.exchangeId);
-      if (exchange === undefined) return { writes: [], effects: [] };
-      return aftermath(exchange, runId, ending, parts);
+      const exchange = await current(job);
+      return exchange === undefined ? NOTHING : aftermath(exchange, runId, ending, parts);
     },
+    heard: (ids) =>
+      ids.map((id) => ({
+        type: "record",
+        table: "exchange",
+        key: id,
+        change: (now) => (now === undefined ? undefined : { ...now, caller: "answered" }),
+      })),
   };
 }
 
@@ -83,37 +98,35 @@ function opening(request: ExchangeRequest, { clock, config, names }: Parts) {
     target,
     request: message,
     chain,
-    maxTurns: takesTurns(requester, names) ? config.session.agentToAgent.maxPingPongTurns : 0,
+    maxTurns:
+      takesTurns(requester, names) && !isSubagent(target) ? config.session.agentToAgent.maxPingPongTurns : 0,
     turn: 0,
     caller: waits ? "waiting" : "gone",
     state: "open",
     startedAtMs: atMs,
     updatedAtMs: atMs,
   };
-  const job: Job = {
-    sessionKey: target,
-    trigger: "send",
-    text: message,
-    atMs,
-    provenance: sentBy(requester.key, channelOf(requester)),
-    chain: [...chain, requester.key],
-    exchangeId: id,
-    step: 0,
-  };
   const write: Write = {
     type: "record",
     table: "exchange",
     key: id,
-    change: (current) => current ?? exchange,
+    // A record that is settled belongs to a run that is forgotten: the same id is a new exchange.
+    change: (current) => (current?.state === "open" ? current : exchange),
   };
-  return { run: jobRun(id, "agent", job), writes: [write] };
+  return { run: firstRun(exchange, requester), writes: [write] };
 }
 
 /** Cron, hook and node sessions have ended by the time an answer comes, and a subagent's partner is its requester alone. */
 function takesTurns(requester: Session, names: KeyNames): boolean {
   const kind = kindOf(requester.key, names, requester);
-  return (kind === "main" || kind === "group" || kind === "other") && requester.spawnedBy === undefined;
+  return (kind === "main" || kind === "group" || kind === "other") && !isSubagent(requester.key, requester);
 }
+
+function isSubagent(key: SessionKey, session?: Session): boolean {
+  return partsOf(key).family === "subagent" || session?.spawnedBy !== undefined;
+}
+
+const NOTHING: Aftermath = { writes: [], effects: [] };
 
 async function aftermath(
   exchange: Exchange,
@@ -121,89 +134,43 @@ async function aftermath(
   ending: Ending,
   parts: Parts,
 ): Promise<Aftermath> {
-  const advanced = advance(exchange, ended(ending));
-  const { exchange: settled, step } = await mayAnnounce(advanced.exchange, advanced.next, parts);
-  const nowMs = parts.clock.now();
-  const stored: Exchange = {
-    ...settled,
-    updatedAtMs: nowMs,
-    ...(settled.state === "announced" ? { deliveryId: deliveryId(runId, "announce") } : {}),
+  const { exchange: advanced, next } = advance(exchange, ended(ending));
+  const withdrawn = next.kind === "announce" ? await unannounced(advanced, parts) : undefined;
+  const now = withdrawn ?? {
+    ...advanced,
+    ...(advanced.state === "announced" ? { deliveryId: deliveryId(runId, "announce") } : {}),
   };
-  if (stored.state !== "open")
-    parts.events.emit("exchange.settled", { exchangeId: exchange.id, state: stored.state });
-  const next = step === undefined ? [] : [await stepRun(stored, step, nowMs, parts)];
+  const step =
+    next.kind === "end" || withdrawn !== undefined ? [] : [await stepRun(now, next, exchange.turn, parts)];
+  const untold = now.state === "failed" && exchange.turn === 0 ? [failureNote(now, parts.clock.now())] : [];
+  return { writes: [settle(now, parts)], effects: [...step, ...untold] };
+}
+
+/** The write of where an exchange stands now, told once when it is over. */
+function settle(exchange: Exchange, { clock, events }: Parts): Write {
+  const { id, state } = exchange;
+  const updatedAtMs = clock.now();
+  if (state !== "open") events.emit("exchange.settled", { exchangeId: id, state });
   return {
-    writes: [
-      {
-        type: "record",
-        table: "exchange",
-        key: exchange.id,
-        // The caller's own mark may have come between reading and writing.
-        change: (current) => ({ ...stored, caller: current?.caller ?? stored.caller }),
-      },
-    ],
-    effects: [...next, ...untold(exchange, stored, nowMs)],
+    type: "record",
+    table: "exchange",
+    key: id,
+    // The caller's own mark may have come between reading and writing.
+    change: (current) => ({ ...exchange, updatedAtMs, caller: current?.caller ?? exchange.caller }),
   };
 }
 
-/** No model call for a text that nobody may see or that has nowhere to go. */
-async function mayAnnounce(
+/** The exchange without its announce, where that has nowhere to go or may not be seen; no model is asked for such a text. */
+async function unannounced(
   exchange: Exchange,
-  next: NextStep,
   { sessions, sendCheck }: Parts,
-): Promise<{ readonly exchange: Exchange; readonly step?: Exclude<NextStep, { kind: "end" }> }> {
-  if (next.kind === "end") return { exchange };
-  if (next.kind === "turn") return { exchange, step: next };
+): Promise<Exchange | undefined> {
   const target = await sessions.get(exchange.target);
   if (target?.route === undefined) {
-    return { exchange: { ...exchange, state: "no_route", reason: "The target session has no chat." } };
+    return { ...exchange, state: "no_route", reason: "The target session has no chat." };
   }
   const may = await sendCheck(target, target.route);
-  if (!may.allowed) return { exchange: { ...exchange, state: "suppressed", reason: may.reason } };
-  return { exchange, step: next };
-}
-
-async function stepRun(
-  exchange: Exchange,
-  step: Exclude<NextStep, { kind: "end" }>,
-  atMs: number,
-  { sessions }: Parts,
-): Promise<NewRun> {
-  const announces = step.kind === "announce";
-  const speaker = announces ? exchange.target : step.speaker;
-  const other = speaker === exchange.target ? exchange.requester : exchange.target;
-  const [route, partner] = [(await sessions.get(speaker))?.route, await sessions.get(other)];
-  const name = announces ? "announce" : step.turn;
-  return jobRun(exchangeRunId(exchange.id, name), "exchange", {
-    sessionKey: speaker,
-    trigger: announces ? "announce" : "reply-back",
-    text: "",
-    atMs,
-    provenance: sentBy(other, partner === undefined ? "unknown" : channelOf(partner)),
-    chain: [...exchange.chain, other],
-    exchangeId: exchange.id,
-    step: name,
-    ...(announces && route !== undefined ? { replyTo: route } : {}),
-  });
-}
-
-/**
- * A requester learns of a failure in its next run, without a run of its own. The note waits in its lane behind the run that may still get the
- * failure as its tool result, and is dropped then.
- */
-function untold(before: Exchange, after: Exchange, atMs: number): readonly NewRun[] {
-  if (after.state !== "failed" || before.turn !== 0) return [];
-  return [
-    jobRun(noteRunId(after.id), "note", {
-      sessionKey: after.requester,
-      trigger: "completion",
-      text: `Your sessions_send ${after.id} was not answered: ${after.reason ?? "the run failed"}.`,
-      atMs,
-      provenance: { kind: "internal_system", sourceSessionKey: after.target, sourceTool: "sessions_send" },
-      chain: [],
-      exchangeId: after.id,
-    }),
-  ];
+  return may.allowed ? undefined : { ...exchange, state: "suppressed", reason: may.reason };
 }
 
 function ended(ending: Ending): Ended {
@@ -211,13 +178,4 @@ function ended(ending: Ending): Ended {
     return { kind: "reply", text: ending.spoken.text };
   const error = errorOf(ending);
   return error === undefined ? { kind: "silent" } : { kind: "failed", error };
-}
-
-function sentBy(key: SessionKey, channel: string): Provenance {
-  return {
-    kind: "inter_session",
-    sourceSessionKey: key,
-    sourceChannel: channel,
-    sourceTool: "sessions_send",
-  };
 }

@@ -8,6 +8,7 @@ import {
   ANNOUNCE_CUE,
   announceContext,
   messageContext,
+  neutralizeMarkers,
   REPLY_ALREADY_RETURNED,
   replyBackContext,
 } from "./wording.ts";
@@ -53,7 +54,7 @@ interface Names {
   readonly targetChannel: string;
 }
 
-/** Prompts name sessions as people do: a live key would invite the model to call tools on it. */
+/** Prompts name sessions as people do: a live key would invite the model to call tools on it. Titles and labels are somebody's choice. */
 async function namesOf(exchange: Exchange, sessions: Sessions): Promise<Names> {
   const [requester, target] = await Promise.all([
     sessions.get(exchange.requester),
@@ -62,7 +63,7 @@ async function namesOf(exchange: Exchange, sessions: Sessions): Promise<Names> {
   const name = (session: Session | undefined) =>
     session === undefined
       ? "a session"
-      : `${displayName(session)} (agent ${session.agentId}, ${channelOf(session)})`;
+      : `${neutralizeMarkers(displayName(session))} (agent ${session.agentId}, ${channelOf(session)})`;
   return {
     requester: name(requester),
     target: name(target),

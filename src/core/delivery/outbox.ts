@@ -35,7 +35,7 @@ export function createOutbox(adapter: ChannelAdapter, parts: OutboxParts) {
     const parcel = toParcel(run.payload);
     const denied = await refusal(parcel, parts);
     if (denied !== undefined) return settle(run, parcel, { state: "suppressed", reason: denied }, parts);
-    if (run.interrupted && parcel.starting !== undefined && !adapter.repeatable) {
+    if (parcel.starting !== undefined && !mayRepeat(adapter, parcel, parts.clock.now())) {
       const reason = `The process ended while part ${parcel.starting + 1} was being sent; the platform cannot tell whether it arrived.`;
       return settle(run, parcel, { state: "uncertain", reason }, parts);
     }
@@ -50,6 +50,7 @@ async function attempt(
   parts: OutboxParts,
 ): Promise<RunSettlement> {
   let progress = parcel;
+  let storeError: unknown;
   const message: OutboundMessage = {
     deliveryId: run.id,
     markdown: parts.mask(parcel.markdown),
@@ -58,15 +59,20 @@ async function attempt(
     onPart: async ({ part, state }) => {
       progress =
         state === "starting"
-          ? { ...progress, starting: part }
+          ? { ...progress, starting: part, startingAtMs: progress.startingAtMs ?? parts.clock.now() }
           : withoutStarting({ ...progress, partsSent: part + 1 });
-      await run.checkpoint(toPayload(progress));
+      await run.checkpoint(toPayload(progress)).catch((error: unknown) => {
+        storeError = error;
+        throw error;
+      });
     },
   };
   try {
     const { messageIds } = await adapter.send(parcel.to, message, run.signal);
     return settle(run, parcel, { state: "delivered", messageIds }, parts);
   } catch (error) {
+    // Our own store failed, not the platform: the run is neither delivered nor refused, and is tried again.
+    if (storeError !== undefined) throw storeError;
     return afterFailure(error, run, progress, parts);
   }
 }
@@ -117,6 +123,11 @@ function settle(run: ClaimedRun, parcel: Parcel, result: ParcelResult, parts: Ou
   return { failed: reason ?? state, result: toResult(result) };
 }
 
-function withoutStarting({ starting: _sent, ...parcel }: Parcel): Parcel {
+function withoutStarting({ starting: _sent, startingAtMs: _since, ...parcel }: Parcel): Parcel {
   return parcel;
+}
+
+/** Whether the platform still knows a part that an earlier attempt may have sent. */
+function mayRepeat(adapter: ChannelAdapter, { startingAtMs = 0 }: Parcel, nowMs: number): boolean {
+  return nowMs - startingAtMs < adapter.repeatableForMs;
 }

@@ -20,6 +20,7 @@ export interface Parcel {
   readonly partsSent?: number;
   /** The part that was being sent when this was written. */
   readonly starting?: number;
+  readonly startingAtMs?: number;
   readonly failures?: number;
 }
 

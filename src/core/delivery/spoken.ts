@@ -1,7 +1,10 @@
 import { silence } from "../announce/silence.ts";
+import { given } from "../given.ts";
 import { sanitize } from "../transcript/sanitize.ts";
 
-export type Spoken = { readonly kind: "text"; readonly text: string } | { readonly kind: "silent" };
+export type Spoken =
+  /** `stripped`: the silence token that stood behind the text. */
+  { readonly kind: "text"; readonly text: string; readonly stripped?: string } | { readonly kind: "silent" };
 
 /**
  * What an agent said to others, out of what its model wrote: leaked markup and reasoning removed, silence tokens understood.
@@ -11,7 +14,6 @@ export function spoken(written: string): Spoken {
   const heard = silence(written);
   if (heard.kind === "silent") return { kind: "silent" };
   const rest = silence(sanitize(heard.text));
-  return rest.kind === "silent" || rest.text.trim() === ""
-    ? { kind: "silent" }
-    : { kind: "text", text: rest.text };
+  if (rest.kind === "silent" || rest.text.trim() === "") return { kind: "silent" };
+  return { kind: "text", text: rest.text, ...given({ stripped: heard.stripped ?? rest.stripped }) };
 }

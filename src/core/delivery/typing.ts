@@ -2,6 +2,7 @@ import { messageOf } from "../errors.ts";
 import type { Address, ChannelAdapter } from "../ports/chat.ts";
 import type { Clock, Logger } from "../ports/host.ts";
 import type { Session } from "../ports/session.ts";
+import type { Sessions } from "../session/sessions.ts";
 import type { SendCheck } from "./send-check.ts";
 
 /** Platforms show "typing" for 5 to 10 s. */
@@ -13,11 +14,12 @@ const REPEAT_MS = 5000;
  */
 export function createTyping(parts: {
   readonly adapterFor: (address: Address) => ChannelAdapter | undefined;
+  readonly sessions: Sessions;
   readonly sendCheck: SendCheck;
   readonly clock: Clock;
   readonly logger: Logger;
 }): (session: Session, at: Address | undefined) => () => void {
-  const { clock, logger, sendCheck } = parts;
+  const { clock, logger, sendCheck, sessions } = parts;
   return (session, at) => {
     const adapter = at === undefined ? undefined : parts.adapterFor(at);
     if (at === undefined || adapter?.setTyping === undefined) return () => {};
@@ -25,7 +27,10 @@ export function createTyping(parts: {
     let cancel = () => {};
     const show = async () => {
       try {
-        if ((await sendCheck(session, at)).allowed && !ended) await adapter.setTyping?.(at);
+        // As it is now: somebody may silence the chat while the agent thinks.
+        const current = await sessions.get(session.key);
+        const may = current !== undefined && (await sendCheck(current, at)).allowed;
+        if (may && !ended) await adapter.setTyping?.(at);
       } catch (error) {
         logger.debug({ channel: at.channel, error: messageOf(error) }, "Typing could not be shown");
       }

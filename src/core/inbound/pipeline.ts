@@ -7,6 +7,7 @@ import type { Events } from "../ports/events.ts";
 import type { Clock, Logger } from "../ports/host.ts";
 import { type JobKind, jobRun } from "../runs/job.ts";
 import { inboundRunId } from "../runs/run-id.ts";
+import type { Standing } from "../session/arrival.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { commandRun } from "./command-run.ts";
 import type { FindOrigin, Origin } from "./origin.ts";
@@ -44,16 +45,18 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
   };
 
   async function accept(message: InboundMessage, origin: Origin): Promise<Acceptance> {
-    const call = message.replay === true ? undefined : router.parse(message);
+    const isOld = message.replay === true;
+    const call = router.parse(message);
+    // What an owner wanted then need not be what is wanted now.
+    if (call !== undefined && isOld) return "ignored";
     if (call !== undefined) return done(await queue.enqueue(commandRun(call)), "command");
-    if (isForBot(message, config) && message.replay !== true) return enqueue(message, origin, "agent");
+    if (isForBot(message, config)) return enqueue(message, origin, isOld ? "note" : "agent");
     // Words that were not meant for the bot are context for later, but make no session.
     if ((await sessions.get(origin.key)) === undefined) return "ignored";
     return enqueue(message, origin, "note");
   }
 
   async function enqueue(message: InboundMessage, origin: Origin, kind: JobKind): Promise<Acceptance> {
-    const takesRoute = origin.scope !== "main" || origin.owner || origin.linked;
     const { text, sender, attachments, quoted, locale } = message;
     const run = jobRun(inboundRunId(message.from, message.id), kind, {
       sessionKey: origin.key,
@@ -68,9 +71,17 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
       ...(quoted === undefined ? {} : { quoted }),
       ...(locale === undefined ? {} : { locale }),
     });
-    const outcome = await queue.enqueue(run, { writes: [sessions.arrival(origin, message, takesRoute)] });
+    const write = sessions.arrival(origin, message, standingOf(message, origin));
+    const outcome = await queue.enqueue(run, { writes: [write] });
     return done(outcome, kind === "agent" ? "run" : "context");
   }
+}
+
+/** A session that is more than one chat belongs to owners and linked people: only their chats become its route. */
+function standingOf(message: InboundMessage, { scope, owner, linked }: Origin): Standing {
+  if (message.replay === true) return "past";
+  const isShared = scope === "main" || scope === "global";
+  return !isShared || owner || linked ? "speaker" : "guest";
 }
 
 function done(outcome: "accepted" | "duplicate", accepted: Acceptance): Acceptance {

@@ -2,7 +2,7 @@ import { deliveryRun } from "../delivery/parcel.ts";
 import type { ClaimedRun, NewRun, RunSettlement } from "../ports/engine.ts";
 import type { Json } from "../ports/host.ts";
 import type { NewEntry } from "../ports/run.ts";
-import type { Session } from "../ports/session.ts";
+import type { Session, SessionKey } from "../ports/session.ts";
 import type { Write } from "../ports/storage.ts";
 import { inboundBlocks } from "../transcript/prompt.ts";
 import { afterRun, type Ending, endingEntries, errorOf, type Made } from "./ending.ts";
@@ -25,7 +25,7 @@ export async function conclude(
     job.exchangeId === undefined
       ? { writes: [], effects: [] }
       : await parts.exchange.after(job, run.id, ending);
-  const outgoing = outgoingRuns(place, ending, parts, nowMs);
+  const outgoing = outgoingRuns(run.id, job, session.key, ending, parts);
   const entries = [input, ...made.entries, ...endingEntries(ending, made, run.id, nowMs)];
   const ran = { sessionId: session.sessionId, startedAtMs, nowMs };
   const settled = {
@@ -53,28 +53,29 @@ export async function conclude(
 
 /** The reply, or the sentence for a person who will get none. */
 function outgoingRuns(
-  { run, job, session }: RunPlace,
+  runId: string,
+  job: Job,
+  sessionKey: SessionKey,
   ending: Ending,
   parts: ExecutorParts,
-  nowMs: number,
 ): readonly NewRun[] {
   const to = job.replyTo;
   if (to === undefined) return [];
   const common = {
-    sessionKey: session.key,
+    sessionKey,
     to,
-    createdAtMs: nowMs,
+    createdAtMs: parts.clock.now(),
     ...(job.replyToId === undefined ? {} : { replyToId: job.replyToId }),
   };
   if (ending.kind === "ok") {
     if (ending.spoken.kind === "silent") return [];
     const kind = job.step === "announce" ? "announce" : "reply";
-    return [deliveryRun(deliveryId(run.id, kind), { ...common, kind, markdown: ending.spoken.text })];
+    return [deliveryRun(deliveryId(runId, kind), { ...common, kind, markdown: ending.spoken.text })];
   }
   const told = job.trigger === "user" && ending.kind !== "yielded" && ending.kind !== "killed";
   if (!told) return [];
   const markdown = parts.notice(ending.kind === "interrupted" ? "interrupted" : "failed", job.locale);
-  return [deliveryRun(deliveryId(run.id, "notice"), { ...common, kind: "notice", markdown })];
+  return [deliveryRun(deliveryId(runId, "notice"), { ...common, kind: "notice", markdown })];
 }
 
 /** A row without a run: context that was not addressed to the bot, old messages, notes of the runtime. */
@@ -94,15 +95,17 @@ export function recordOnly({ run, job, session, turn }: RunPlace, parts: Executo
   };
 }
 
-/** The session was deleted while the run waited. */
-export async function withoutSession(
+/** A run that has no place to write to, as its session is gone or cannot be read: its exchange goes on, and a person is told what can be told. */
+export async function withoutPlace(
   run: ClaimedRun,
   job: Job,
+  error: string,
   parts: ExecutorParts,
 ): Promise<RunSettlement> {
-  const error = `The session "${job.sessionKey}" was deleted.`;
-  if (job.exchangeId === undefined) return { failed: error };
-  return { failed: error, ...(await parts.exchange.after(job, run.id, { kind: "failed", error })) };
+  const ending: Ending = { kind: "failed", error };
+  const { writes, effects } = await parts.exchange.after(job, run.id, ending);
+  const outgoing = outgoingRuns(run.id, job, job.sessionKey, ending, parts);
+  return { failed: error, writes, effects: [...outgoing, ...effects] };
 }
 
 /** The row of what the agent is asked. */

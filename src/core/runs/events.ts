@@ -10,11 +10,12 @@ export function createEvents(logger: Logger): Events {
   return {
     emit(name, event) {
       for (const listener of listeners.get(name) ?? []) {
-        try {
-          listener(event);
-        } catch (error) {
-          logger.warn({ event: name, error: messageOf(error) }, "An event listener failed");
-        }
+        // An async listener counts as one that may fail later.
+        Promise.resolve()
+          .then(() => listener(event))
+          .catch((error) =>
+            logger.warn({ event: name, error: messageOf(error) }, "An event listener failed"),
+          );
       }
     },
     on(name, listener) {

@@ -1,12 +1,15 @@
-import { spoken } from "../delivery/spoken.ts";
+import { type Spoken, spoken } from "../delivery/spoken.ts";
+import { messageOf } from "../errors.ts";
 import { isSandboxed } from "../policy/sandbox.ts";
 import type { ClaimedRun, RunSettlement } from "../ports/engine.ts";
 import type { BoundTool, NewEntry, RunRequest, TranscriptEntry } from "../ports/run.ts";
+import type { Session } from "../ports/session.ts";
 import { promptView } from "../transcript/prompt.ts";
 import { historyWindow } from "../transcript/window.ts";
-import { conclude, recordOnly, userEntry, withoutSession } from "./conclude.ts";
+import { conclude, recordOnly, userEntry, withoutPlace } from "./conclude.ts";
 import type { ExecutorParts, RunPlace, StepPrompt } from "./executor-parts.ts";
-import { toJob } from "./job.ts";
+import { type Job, toJob } from "./job.ts";
+import { isUnreachable, patiently } from "./patience.ts";
 import { recordCalls } from "./recorder.ts";
 import { runAgent } from "./run-agent.ts";
 import { numbered, placeOf } from "./turn.ts";
@@ -15,19 +18,30 @@ import { numbered, placeOf } from "./turn.ts";
 export function createExecutor(parts: ExecutorParts): (run: ClaimedRun) => Promise<RunSettlement> {
   return async (run) => {
     const job = toJob(run.payload);
-    const session = await parts.sessions.get(job.sessionKey);
-    if (session === undefined) return withoutSession(run, job, parts);
-    const info = await parts.storage.transcripts.info(session.sessionId);
-    const place: RunPlace = {
-      run,
-      job,
-      session,
-      turn: placeOf(info, run.id),
-      startedAtMs: parts.clock.now(),
-      heard: new Set(),
-    };
-    return run.kind === "note" ? takeNote(place, parts) : takeStep(place, parts);
+    try {
+      const session = await parts.sessions.get(job.sessionKey);
+      if (session === undefined) {
+        return await withoutPlace(run, job, `The session "${job.sessionKey}" was deleted.`, parts);
+      }
+      return await take(run, job, session, parts);
+    } catch (error) {
+      if (isUnreachable(error)) throw error;
+      parts.logger.error({ runId: run.id, error: messageOf(error) }, "A run could not be executed");
+      return withoutPlace(run, job, messageOf(error), parts);
+    }
   };
+}
+
+async function take(
+  run: ClaimedRun,
+  job: Job,
+  session: Session,
+  parts: ExecutorParts,
+): Promise<RunSettlement> {
+  const info = await parts.storage.transcripts.info(session.sessionId);
+  const turn = placeOf(info, run.id);
+  const place: RunPlace = { run, job, session, turn, startedAtMs: parts.clock.now(), heard: new Set() };
+  return run.kind === "note" ? takeNote(place, parts) : takeStep(place, parts);
 }
 
 async function takeNote(place: RunPlace, parts: ExecutorParts): Promise<RunSettlement> {
@@ -74,11 +88,20 @@ async function execute(place: RunPlace, prompt: StepPrompt, parts: ExecutorParts
   const timeoutMs = (job.timeoutSeconds ?? parts.config.agents.defaults.timeoutSeconds) * 1000;
   const limits = { timeoutMs, signal: run.signal, clock: parts.clock };
   const { ending, made } = await runAgent(runner, request, limits, recorder, {
-    hear: spoken,
+    hear: (written) => heard(written, run.id, parts),
     mask: (text) => parts.redactor.redact(text).text,
   });
   endTyping();
-  return conclude(place, input, ending, made, parts);
+  // The agent has acted: from here on nothing may send the run back to its beginning.
+  return patiently(() => conclude(place, input, ending, made, parts), parts.clock);
+}
+
+function heard(written: string, runId: string, { logger }: ExecutorParts): Spoken {
+  const said = spoken(written);
+  if (said.kind === "text" && said.stripped !== undefined) {
+    logger.info({ runId, token: said.stripped }, "A silence token behind a text was taken off");
+  }
+  return said;
 }
 
 async function requestOf(

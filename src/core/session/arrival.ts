@@ -13,6 +13,12 @@ export interface Birth {
   readonly newSessionId: string;
 }
 
+/**
+ * What a message does to its session. "speaker": replies go where it came from. "guest": they keep going where they went.
+ * "past": caught up after a gap; it only makes a session that is missing.
+ */
+export type Standing = "speaker" | "guest" | "past";
+
 /** What an inbound message, or an owner's command, says about its chat. */
 export type Arrival = Pick<InboundMessage, "from" | "guildId" | "chatTitle">;
 
@@ -30,14 +36,14 @@ export function newSession({ key, agentId, nowMs, newSessionId }: Birth): Sessio
 
 /**
  * The session after a real inbound message, the only thing that moves a route: made if it was missing, reset if it was stale, reopened if it was archived.
- * `takesRoute` false: the sender is not one of those to whom a shared session belongs, so replies keep going where they went.
  */
 export function afterArrival(
   current: Session | undefined,
   birth: Birth,
   message: Arrival,
-  options: { readonly config: Config; readonly takesRoute: boolean },
+  options: { readonly config: Config; readonly standing: Standing },
 ): Session {
+  if (current !== undefined && options.standing === "past") return current;
   const fresh = freshened(current, birth, options.config);
   const { archivedAtMs: _reopened, ...open } = fresh;
   const from = message.from;
@@ -49,7 +55,7 @@ export function afterArrival(
     ...(message.guildId === undefined ? {} : { guildId: message.guildId }),
     ...(message.chatTitle === undefined ? {} : { title: cleanTitle(message.chatTitle) }),
   };
-  if (!options.takesRoute && routed.route !== undefined) return routed;
+  if (options.standing !== "speaker" && routed.route !== undefined) return routed;
   return { ...routed, channel: from.channel, chatType: from.chatType, route: onlyAddress(from) };
 }
 

@@ -78,6 +78,12 @@ export function subagentKey(agentId: string, uuid: string): SessionKey {
   return formatKey({ agentId, family: "subagent", path: [uuid] });
 }
 
+/** `unknown`, and `global` unless everything is one session: words that stand for no session. */
+export function isReserved(key: SessionKey, names: KeyNames): boolean {
+  const { family } = partsOf(key);
+  return family === "unknown" || (family === "global" && names.scope !== "global");
+}
+
 /** The room around a thread or topic; undefined for a key that has neither. */
 export function parentKey(key: SessionKey): SessionKey | undefined {
   const parsed = partsOf(key);

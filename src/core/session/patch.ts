@@ -50,7 +50,8 @@ function sinceWhen(flag: boolean | null | undefined, since: number | undefined, 
   return flag === true ? (since ?? nowMs) : null;
 }
 
-function labelOf(written: string): string {
+/** As it is stored. LABEL_INVALID when it cannot be one. */
+export function labelOf(written: string): string {
   const cleaned = cleanLabel(written);
   if (cleaned.ok) return cleaned.label;
   throw new SwitchboardError("LABEL_INVALID", cleaned.reason);

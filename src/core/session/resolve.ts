@@ -3,7 +3,7 @@ import type { Address } from "../ports/chat.ts";
 import type { SessionKey } from "../ports/session.ts";
 import { bindingFor, type Place } from "./binding.ts";
 import { cleanLabel } from "./describe.ts";
-import { canonicalKey, formatKey, type KeyNames, keyNames, mainKey, parseKey } from "./key.ts";
+import { canonicalKey, formatKey, isReserved, type KeyNames, keyNames, mainKey, parseKey } from "./key.ts";
 import { linkedName, personIds, type SamePerson } from "./person.ts";
 
 type DmScope = Config["session"]["dmScope"];
@@ -98,7 +98,7 @@ function keyReference(
 ): Reference {
   if (typed.toLowerCase() === "current") return { by: "key", key: caller.key };
   const key = canonicalKey(typed, caller.agentId, names);
-  if (key === undefined) {
+  if (key === undefined || isReserved(key, names)) {
     return {
       by: "missing",
       reason: `"${typed}" is not a session key. Use a key from sessions_list, "main" or "current".`,

@@ -1,8 +1,9 @@
 import { given } from "../given.ts";
 import type { Address } from "../ports/chat.ts";
+import type { SessionKey } from "../ports/session.ts";
 import type { Row } from "../ports/storage.ts";
 import { channelOf, displayKey, displayName } from "./describe.ts";
-import type { KeyNames } from "./key.ts";
+import { type KeyNames, parentKey } from "./key.ts";
 
 /** Who looks at a row. */
 export interface Viewer {
@@ -18,9 +19,11 @@ export type PublicRow = Readonly<Record<string, unknown>>;
 
 export function publicRow({ session, kind }: Row, viewer: Viewer): PublicRow {
   const { route, origin, usage } = session;
+  const shown = (key: SessionKey | undefined) =>
+    key === undefined ? undefined : displayKey(key, viewer.agentId, viewer.names);
   const path = viewer.trusted ? viewer.transcriptPath(session.sessionId) : undefined;
   return given({
-    key: displayKey(session.key, viewer.agentId, viewer.names),
+    key: shown(session.key),
     agentId: session.agentId,
     kind,
     channel: channelOf(session),
@@ -47,10 +50,8 @@ export function publicRow({ session, kind }: Row, viewer: Viewer): PublicRow {
     lastAccountId: route?.accountId,
     deliveryContext: route === undefined ? undefined : place(route),
     origin: origin === undefined ? undefined : place(origin),
-    spawnedBy:
-      session.spawnedBy === undefined
-        ? undefined
-        : displayKey(session.spawnedBy, viewer.agentId, viewer.names),
+    spawnedBy: shown(session.spawnedBy),
+    parentSessionKey: shown(parentKey(session.key)),
     status: session.status,
     startedAt: session.startedAtMs,
     endedAt: session.endedAtMs,

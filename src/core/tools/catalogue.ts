@@ -17,13 +17,14 @@ export function createTools(parts: CatalogueParts): readonly Tool[] {
 /** The tools that a caller may have, bound to it. What is listed is what is bound. */
 export function createToolbox(
   tools: readonly Tool[],
-  { config, events }: { readonly config: CatalogueParts["config"]; readonly events: Events },
-): (caller: Caller) => readonly BoundTool[] {
+  { config, clock, events }: Pick<CatalogueParts, "config" | "clock"> & { readonly events: Events },
+): (holder: Omit<Caller, "callScope">) => readonly BoundTool[] {
   const names = tools.map((tool) => tool.name);
-  return (caller) => {
-    const { session, run } = caller;
+  return (holder) => {
+    const { session, run } = holder;
+    const caller = { ...holder, callScope: run?.runId ?? clock.uuid() };
     const allowed = allowedTools(names, config, session.agentId, { depth: session.spawnDepth ?? 0 });
-    const mine = tools.filter((tool) => caller.trusted === true || allowed.includes(tool.name));
+    const mine = tools.filter((tool) => holder.trusted === true || allowed.includes(tool.name));
     return mine.map((tool) =>
       bindTool(tool, caller, (name, status) =>
         events.emit("tool.called", {

@@ -1,15 +1,19 @@
 import { z } from "zod";
+import { neutralizeMarkers } from "../announce/wording.ts";
 import type { Config } from "../config.ts";
 import { type ErrorCode, messageOf, SwitchboardError } from "../errors.ts";
-import type { Clock, Logger } from "../ports/host.ts";
+import type { Clock, Json, Logger } from "../ports/host.ts";
 import type { BoundTool, ToolOutput } from "../ports/run.ts";
 import type { Session } from "../ports/session.ts";
 import type { RunContext } from "../runs/executor-parts.ts";
+import { everyText } from "../transcript/prompt.ts";
 
 /** Who calls: known from the run, never from a parameter. */
 export interface Caller {
   readonly session: Session;
   readonly sandboxed: boolean;
+  /** Within it a call id names one call: the id of the run, or of one mounting of the tools by the host. */
+  readonly callScope: string;
   /** Absent when the host mounted the tools outside a run of ours. */
   readonly run?: RunContext;
   /** The host program itself (gateway): skips visibility, nothing else. */
@@ -48,6 +52,9 @@ const REJECTED: Readonly<Record<string, string>> = {
   transport: "the target session decides where texts go",
 };
 
+/** Failures of ours whose sentences name files and other things that are no agent's business. */
+const INWARD: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "STORE_CORRUPT", "STORE_UNREACHABLE"]);
+
 export function defineTool<S extends z.ZodType>(definition: ToolDefinition<S>, logger: Logger): Tool {
   const { name, description, input } = definition;
   return {
@@ -61,9 +68,11 @@ export function defineTool<S extends z.ZodType>(definition: ToolDefinition<S>, l
       try {
         return { value: await definition.run(parsed.data, caller, call) };
       } catch (error) {
-        if (error instanceof SwitchboardError) return { value: failure(error.code, error.message) };
-        logger.error({ tool: name, error }, "A tool failed");
-        return { value: failure("INTERNAL", `${name} failed: ${messageOf(error)}`) };
+        const code = error instanceof SwitchboardError ? error.code : "INTERNAL";
+        if (error instanceof SwitchboardError && !INWARD.has(code))
+          return { value: failure(code, error.message) };
+        logger.error({ tool: name, error: messageOf(error) }, "A tool failed");
+        return { value: failure(code, `${name} could not be carried out; the log of the bot says why.`) };
       }
     },
   };
@@ -108,7 +117,7 @@ export interface ToolBasics {
   readonly logger: Logger;
 }
 
-/** A tool as one caller holds it. */
+/** A tool as one caller holds it. What others wrote cannot pass for the runtime's own markers in its answers. */
 export function bindTool(
   tool: Tool,
   caller: Caller,
@@ -119,9 +128,11 @@ export function bindTool(
     description: tool.description,
     inputJsonSchema: tool.inputJsonSchema,
     async call(input, call) {
-      const output = await tool.call(input, caller, call);
-      onCalled(tool.name, typeof output.value.status === "string" ? output.value.status : "ok");
-      return output;
+      const { value, ...rest } = await tool.call(input, caller, call);
+      onCalled(tool.name, typeof value.status === "string" ? value.status : "ok");
+      if (caller.trusted === true) return { value, ...rest };
+      // Answers are JSON, and an object stays one.
+      return { value: everyText(value as Json, neutralizeMarkers) as Answer, ...rest };
     },
   };
 }

@@ -77,7 +77,8 @@ async function candidatesFor(reference: Reference, parts: FindTargetParts): Prom
     }
     case "sessionId": {
       const byKey = existing(await sessions.get(reference.key));
-      return byKey.length > 0 ? byKey : bySessionId(reference.sessionId, parts);
+      // Ids are made in lower case.
+      return byKey.length > 0 ? byKey : bySessionId(reference.sessionId.toLowerCase(), parts);
     }
     case "missing":
       return [];

@@ -1,7 +1,7 @@
 import type { Session } from "../ports/session.ts";
 import type { Storage, Transcripts } from "../ports/storage.ts";
 import { cleanTitle, displayName } from "../session/describe.ts";
-import { historyView } from "../transcript/history-view.ts";
+import { type HistoryView, historyView } from "../transcript/history-view.ts";
 import { cutText } from "../transcript/limits.ts";
 import { textOf } from "../transcript/prompt.ts";
 import type { Redactor } from "../transcript/redact.ts";
@@ -28,9 +28,7 @@ export function createRowExtras({ transcripts }: Storage, redactor: Redactor): R
     if (asked.messageLimit === 0 && !asked.includeDerivedTitles && !asked.includeLastMessage) return {};
     return {
       ...(asked.messageLimit > 0 ? await newest(session, asked.messageLimit, transcripts, redactor) : {}),
-      ...(asked.includeDerivedTitles
-        ? { derivedTitle: await derivedTitle(session, transcripts, redactor) }
-        : {}),
+      ...(asked.includeDerivedTitles ? await derivedTitle(session, transcripts, redactor) : {}),
       ...(asked.includeLastMessage ? await lastMessage(session, transcripts, redactor) : {}),
     };
   };
@@ -39,21 +37,21 @@ export function createRowExtras({ transcripts }: Storage, redactor: Redactor): R
 async function newest(session: Session, limit: number, transcripts: Transcripts, redactor: Redactor) {
   const tail = await readTail(transcripts, session.sessionId, { limit, includeTools: false });
   const view = historyView(tail.entries, { includeTools: false, redactor, maxBytes: ROW_MESSAGES_BYTES });
-  return { messages: view.messages };
+  return { messages: view.messages, ...masked(view) };
 }
 
 /** Recorded title, else the beginning of the first thing a person said, else the id and day. */
-async function derivedTitle(session: Session, transcripts: Transcripts, redactor: Redactor): Promise<string> {
-  if (session.title !== undefined) return displayName(session);
+async function derivedTitle(session: Session, transcripts: Transcripts, redactor: Redactor) {
+  if (session.title !== undefined) return { derivedTitle: displayName(session) };
   const page = await transcripts.page(session.sessionId, { beforeSeq: FIRST_ROWS + 1, limit: FIRST_ROWS });
   const view = historyView(
     page.entries.filter((entry) => entry.role === "user"),
     { includeTools: false, redactor },
   );
   const words = view.messages.map((entry) => cleanTitle(textOf(entry))).find((text) => text !== "");
-  if (words === undefined)
-    return `${session.sessionId.slice(0, 8)} ${new Date(session.createdAtMs).toISOString().slice(0, 10)}`;
-  return shortened(words, TITLE_LENGTH);
+  if (words !== undefined) return { derivedTitle: shortened(words, TITLE_LENGTH), ...masked(view) };
+  const day = new Date(session.createdAtMs).toISOString().slice(0, 10);
+  return { derivedTitle: `${session.sessionId.slice(0, 8)} ${day}` };
 }
 
 async function lastMessage(session: Session, transcripts: Transcripts, redactor: Redactor) {
@@ -61,7 +59,12 @@ async function lastMessage(session: Session, transcripts: Transcripts, redactor:
   const view = historyView(tail.entries, { includeTools: false, redactor });
   const texts = view.messages.map((entry) => textOf(entry).replace(/\s+/gu, " ").trim());
   const last = texts.filter((text) => text !== "").at(-1);
-  return last === undefined ? {} : { lastMessagePreview: shortened(last, PREVIEW_LENGTH) };
+  return last === undefined ? {} : { lastMessagePreview: shortened(last, PREVIEW_LENGTH), ...masked(view) };
+}
+
+/** true is said, false is not. */
+function masked({ contentRedacted }: HistoryView): { readonly contentRedacted?: true } {
+  return contentRedacted ? { contentRedacted } : {};
 }
 
 /** Cut at a word border when there is one in the last part, with an ellipsis. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { messageOf } from "../errors.ts";
 import { given } from "../given.ts";
 import type { NewEntry } from "../ports/run.ts";
 import type { Storage } from "../ports/storage.ts";
@@ -6,7 +7,8 @@ import { displayKey } from "../session/describe.ts";
 import type { KeyNames } from "../session/key.ts";
 import { historyView } from "../transcript/history-view.ts";
 import type { Redactor } from "../transcript/redact.ts";
-import { readTail } from "../transcript/tail.ts";
+import { MASK_NOTICE } from "../transcript/redact-mask.ts";
+import { newestShown, readTail } from "../transcript/tail.ts";
 import { type Answer, type Caller, clamped, defineTool, type ToolBasics, toolInput } from "./define-tool.ts";
 import type { FindTarget } from "./find-target.ts";
 
@@ -65,14 +67,16 @@ async function read(asked: z.output<typeof input>, caller: Caller, parts: Histor
   const total = (await transcripts.info(sessionId))?.lastSeq ?? 0;
   const beforeSeq = offset === undefined ? undefined : seqBefore(offset, total);
   const tail = await readTail(transcripts, sessionId, given({ limit, includeTools, beforeSeq }));
-  const external = offset === undefined ? await externalRows(parts, target.key, tail.totalEntries) : [];
-  const rows = [...tail.entries, ...external];
+  const goesOn = offset === undefined && sessionId === target.session?.sessionId;
+  const external = goesOn ? await externalRows(parts, target.key, tail.totalEntries) : [];
+  const all = [...tail.entries, ...external];
+  const rows = newestShown(all, { limit, includeTools }) ?? all;
   const view = historyView(rows, { includeTools, redactor: parts.redactor });
   return given({
     sessionKey,
     sessionId,
     ...view,
-    notice: view.contentRedacted ? "Masked values are not the real ones." : undefined,
+    notice: view.contentRedacted ? MASK_NOTICE : undefined,
     damaged: tail.damaged.length === 0 ? undefined : tail.damaged,
     ...(offset === undefined
       ? {}
@@ -91,12 +95,24 @@ function paging(offset: number, totalMessages: number, oldestSeq: number | undef
   return { offset, totalMessages, hasMore, ...(hasMore ? { nextOffset: MARK + oldestSeq } : {}) };
 }
 
-async function externalRows({ externalHistory }: HistoryParts, key: string, total: number) {
-  const rows = (await externalHistory?.(key)) ?? [];
-  return rows.map((row, index) => ({
+async function externalRows(parts: HistoryParts, key: string, total: number) {
+  return (await rowsFrom(parts, key)).map((row, index) => ({
     ...row,
     id: `external:${index}`,
     seq: total + index + 1,
     provenance: { ...row.provenance, kind: "external" as const },
   }));
+}
+
+/** A source that fails takes nothing away from what we have ourselves. */
+async function rowsFrom(
+  { externalHistory, logger }: HistoryParts,
+  key: string,
+): Promise<readonly NewEntry[]> {
+  try {
+    return (await externalHistory?.(key)) ?? [];
+  } catch (error) {
+    logger.warn({ sessionKey: key, error: messageOf(error) }, "externalHistory failed");
+    return [];
+  }
 }

@@ -3,10 +3,12 @@ import { given } from "../given.ts";
 import { visibilityNote, visibleScope } from "../policy/visibility.ts";
 import type { SessionKind } from "../ports/session.ts";
 import type { Row, RowQuery, RowScope, Storage } from "../ports/storage.ts";
+import { cleanLabel } from "../session/describe.ts";
 import type { KeyNames } from "../session/key.ts";
 import { type PublicRow, publicRow, type Viewer } from "../session/row.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { LIST_BYTES, utf8Bytes } from "../transcript/limits.ts";
+import { MASK_NOTICE } from "../transcript/redact-mask.ts";
 import {
   type Answer,
   type Caller,
@@ -21,12 +23,14 @@ import type { RowExtras } from "./row-extras.ts";
 const KINDS: readonly SessionKind[] = ["main", "group", "cron", "hook", "node", "other"];
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 200;
-/** No public row of ours is more than this much larger than its stored form. */
-const ROW_OVERHEAD = 1024;
+/** A public row says what is stored at most twice (a label is its display name too), and little besides. */
+const STORED_TIMES = 2;
+const ROW_OVERHEAD = 2048;
 
 const input = toolInput({
   kinds: z
-    .array(z.string())
+    .array(z.string().max(64))
+    .max(32)
     .optional()
     .describe(`Any of ${KINDS.join(", ")}. Omitted or empty: all.`),
   limit: clamped(1, MAX_LIMIT, "Rows to return").default(DEFAULT_LIMIT),
@@ -93,6 +97,7 @@ async function list(asked: Asked, caller: Caller, parts: ListParts): Promise<Ans
     hasMore,
     nextOffset: hasMore ? asked.offset + kept.length : undefined,
     ignoredKinds: kinds.ignored.length === 0 ? undefined : kinds.ignored,
+    notice: kept.some((row) => row.contentRedacted === true) ? MASK_NOTICE : undefined,
     visibility: note,
   });
 }
@@ -114,7 +119,7 @@ function filters(
     offset: asked.offset,
     limit: asked.limit,
     kinds,
-    label: nonBlank(asked.label),
+    label: storedLabel(asked.label),
     agentId: nonBlank(asked.agentId)?.toLowerCase(),
     search: nonBlank(asked.search),
     activeSinceMs: asked.activeMinutes === undefined ? undefined : nowMs - asked.activeMinutes * 60_000,
@@ -138,7 +143,7 @@ function parseKinds(asked: readonly string[] | undefined): Kinds {
 /** As many rows from the front as fit; at least one, so that paging always moves on. Sizes are measured only when they could matter. */
 function withinBytes(rows: readonly PublicRow[], stored: readonly Row[]): readonly PublicRow[] {
   const extras = rows.some((row) => "messages" in row);
-  const atMost = stored.reduce((sum, row) => sum + row.bytes + ROW_OVERHEAD, 0);
+  const atMost = stored.reduce((sum, row) => sum + row.bytes * STORED_TIMES + ROW_OVERHEAD, 0);
   if (!extras && atMost < LIST_BYTES) return rows;
   let bytes = ROW_OVERHEAD;
   const end = rows.findIndex((row) => {
@@ -146,6 +151,12 @@ function withinBytes(rows: readonly PublicRow[], stored: readonly Row[]): readon
     return bytes > LIST_BYTES;
   });
   return end === -1 ? rows : rows.slice(0, Math.max(1, end));
+}
+
+/** As labels are stored; what no label can be matches none. */
+function storedLabel(asked: string | undefined): string | undefined {
+  const cleaned = cleanLabel(asked ?? "");
+  return cleaned.ok ? cleaned.label : nonBlank(asked);
 }
 
 function nonBlank(text: string | undefined): string | undefined {

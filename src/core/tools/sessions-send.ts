@@ -4,7 +4,7 @@ import { SwitchboardError } from "../errors.ts";
 import type { RunQueue, RunRecord } from "../ports/engine.ts";
 import type { SessionKey } from "../ports/session.ts";
 import { resultOf } from "../runs/job.ts";
-import { sendRunId } from "../runs/run-id.ts";
+import { keyedSendRunId, sendRunId } from "../runs/run-id.ts";
 import { displayKey } from "../session/describe.ts";
 import { agentIdOf, isThreadKey, type KeyNames, parentKey } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
@@ -77,7 +77,7 @@ async function send(asked: Asked, caller: Caller, call: ToolCall, parts: SendPar
   if (refusal !== undefined) return refusal;
 
   const waiter = asked.timeoutSeconds > 0 ? caller.run?.runId : undefined;
-  const id = runIdOf(asked, caller, call);
+  const id = runIdOf(asked, target.key, caller, call);
   const exchange = parts.exchanges.open({
     id,
     requester: caller.session,
@@ -104,8 +104,8 @@ async function send(asked: Asked, caller: Caller, call: ToolCall, parts: SendPar
   if (asked.timeoutSeconds === 0) return { runId: id, status: "accepted", sessionKey, delivery };
   const settled = await waitFor(id, asked.timeoutSeconds * 1000, waiter, caller, call, parts.queue);
   return settled === undefined
-    ? leaveEarly(id, sessionKey, asked.timeoutSeconds, parts)
-    : answered(settled, sessionKey, parts.exchanges);
+    ? leaveEarly(id, sessionKey, asked.timeoutSeconds, caller, parts)
+    : answered(settled, sessionKey, caller, parts.exchanges);
 }
 
 /** What no key may do, whoever asks. */
@@ -136,9 +136,11 @@ function refusalOf(target: SessionKey, caller: Caller, names: KeyNames): Answer 
   return undefined;
 }
 
-function runIdOf(asked: Asked, caller: Caller, call: ToolCall): string {
-  if (asked.idempotencyKey !== undefined) return sendRunId(caller.session.key, asked.idempotencyKey);
-  return sendRunId(caller.run?.runId ?? caller.session.key, call.callId);
+function runIdOf(asked: Asked, target: SessionKey, caller: Caller, call: ToolCall): string {
+  const { idempotencyKey } = asked;
+  return idempotencyKey === undefined
+    ? sendRunId(caller.callScope, call.callId)
+    : keyedSendRunId(caller.session.key, target, idempotencyKey);
 }
 
 function cycleAnswer(error: unknown): Answer | undefined {
@@ -163,8 +165,15 @@ function waitFor(
   return caller.run === undefined ? wait() : caller.run.whileWaiting(wait);
 }
 
-async function answered(settled: RunRecord, sessionKey: string, exchanges: Exchanges): Promise<Answer> {
-  await exchanges.callerLeft(settled.id, "answered");
+async function answered(
+  settled: RunRecord,
+  sessionKey: string,
+  { run }: Caller,
+  exchanges: Exchanges,
+): Promise<Answer> {
+  // A run may end before its model has read this: then the answer counts as heard only with the row that holds it.
+  if (run === undefined) await exchanges.callerLeft(settled.id, "answered");
+  else run.heard(settled.id);
   if (settled.state !== "done") {
     return failure("RUN_FAILED", settled.error ?? "The run was stopped.", { runId: settled.id, sessionKey });
   }
@@ -185,12 +194,13 @@ async function leaveEarly(
   id: string,
   sessionKey: string,
   seconds: number,
+  caller: Caller,
   parts: SendParts,
 ): Promise<Answer> {
   await parts.exchanges.callerLeft(id, "gone");
   const run = await parts.queue.get(id);
   if (run !== undefined && run.state !== "queued" && run.state !== "running")
-    return answered(run, sessionKey, parts.exchanges);
+    return answered(run, sessionKey, caller, parts.exchanges);
   const runState = run?.state ?? "queued";
   return {
     runId: id,

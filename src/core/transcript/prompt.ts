@@ -1,13 +1,13 @@
 import { interSessionPrompt, neutralizeMarkers } from "../announce/wording.ts";
 import type { Attachment, InboundMessage } from "../ports/chat.ts";
+import type { Json } from "../ports/host.ts";
 import type { Block, TranscriptEntry } from "../ports/run.ts";
 
 /**
- * The row as a model sees it. Stored text stays exact; here inter-session rows get their envelope and everybody else's text loses
- * the power to imitate it. `speakers`: name the sender, as a group needs.
+ * The row as a model sees it. Stored text stays exact; here inter-session rows get their envelope and all other text, tool results and the agent's own
+ * words too, loses the power to imitate it. `speakers`: name the sender, as a group needs.
  */
 export function promptView(entry: TranscriptEntry, speakers: boolean): TranscriptEntry {
-  if (entry.role !== "user") return entry;
   return { ...entry, content: entry.content.map((block) => promptBlock(block, entry, speakers)) };
 }
 
@@ -15,12 +15,13 @@ export function promptView(entry: TranscriptEntry, speakers: boolean): Transcrip
 export function inboundBlocks(
   message: Pick<InboundMessage, "text" | "quoted" | "attachments">,
 ): readonly Block[] {
-  const quoted = message.quoted;
-  return [
-    ...(message.text === "" && (message.attachments ?? []).length > 0 ? [] : [textBlock(message.text)]),
+  const { quoted, attachments = [] } = message;
+  const others = [
     ...(quoted === undefined ? [] : [textBlock(quotedText(quoted))]),
-    ...(message.attachments ?? []).map(attachmentBlock),
+    ...attachments.map(attachmentBlock),
   ];
+  // Models refuse empty text; a row without any block would be no message.
+  return message.text === "" && others.length > 0 ? others : [textBlock(message.text), ...others];
 }
 
 export function textBlock(text: string): Block {
@@ -32,7 +33,28 @@ export function textOf(entry: Pick<TranscriptEntry, "content">): string {
   return entry.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
+/** The same JSON value with every text in it changed; names of members stay. */
+export function everyText(value: Json, change: (text: string) => string): Json {
+  if (typeof value === "string") return change(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (isList(value)) return value.map((one) => everyText(one, change));
+  const members = Object.entries(value).map(([name, one]) => [name, one && everyText(one, change)]);
+  return Object.fromEntries(members);
+}
+
+// Array.isArray does not narrow a readonly array out of the union.
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
 function promptBlock(block: Block, entry: TranscriptEntry, speakers: boolean): Block {
+  if (block.type === "toolResult") return { ...block, text: neutralizeMarkers(block.text) };
+  if (block.type === "toolCall" && block.arguments !== undefined) {
+    return { ...block, arguments: everyText(block.arguments, neutralizeMarkers) };
+  }
+  if (block.type === "attachment" && block.name !== undefined) {
+    return { ...block, name: neutralizeMarkers(block.name) };
+  }
   if (block.type !== "text") return block;
   const provenance = entry.provenance;
   if (provenance?.kind === "inter_session") return textBlock(interSessionPrompt(block.text, provenance));
@@ -42,17 +64,17 @@ function promptBlock(block: Block, entry: TranscriptEntry, speakers: boolean): B
 }
 
 function speakerName(entry: TranscriptEntry): string {
-  // A name is somebody's choice: one line, no control characters, short.
-  const name = (entry.sender?.name ?? "").replace(/[\p{C}\s]+/gu, " ").trim();
-  return neutralizeMarkers(name.slice(0, 64)) || (entry.sender?.id ?? "someone");
+  return neutralizeMarkers(shortName(entry.sender?.name ?? "")) || (entry.sender?.id ?? "someone");
+}
+
+/** A name is somebody's choice: one line, no control characters, at most 64 code points. */
+function shortName(name: string): string {
+  return [...name.replace(/[\p{C}\s]+/gu, " ").trim()].slice(0, 64).join("");
 }
 
 function quotedText(quoted: NonNullable<InboundMessage["quoted"]>): string {
   const what = quoted.forwarded ? "Forwarded" : "Quoted";
-  const who =
-    quoted.senderName === undefined
-      ? ""
-      : ` from ${quoted.senderName.replace(/[\p{C}\s]+/gu, " ").slice(0, 64)}`;
+  const who = quoted.senderName === undefined ? "" : ` from ${shortName(quoted.senderName)}`;
   const lines = quoted.text.split("\n").map((line) => `> ${line}`);
   return `(${what} text${who}, not written by the sender)\n${lines.join("\n")}`;
 }

@@ -18,3 +18,6 @@ export function maskOf(secret: string): string {
 export function isMask(value: string): boolean {
   return value === HIDDEN || (value.includes("…") && /^.{5,6}….{3,4}$/su.test(value));
 }
+
+/** Said beside masked text, so that no model takes a mask for a value. */
+export const MASK_NOTICE = "Masked values are not the real ones.";

@@ -60,6 +60,23 @@ describe("TG-1: beside the host's own handlers", () => {
     ]);
   });
 
+  it("CMD-1: typed, ours are ours also where no menu is wanted, and the menus stay as they are", async () => {
+    const made = await aBot();
+    const passed: string[] = [];
+    made.bot.on("message", (ctx) => {
+      passed.push(ctx.msg.text ?? "");
+    });
+    const host = new RecordingHost(commands, false);
+    host.answer = () => "command";
+    await made.adapter.start(host);
+    await made.poll();
+    made.telegram.say("/send off", { chat: GROUP });
+    made.telegram.say("/weather", { chat: GROUP });
+    await made.telegram.settled();
+    expect([host.messages.map(({ text }) => text), passed]).toEqual([["/send off"], ["/weather"]]);
+    expect(made.telegram.calls.filter(({ method }) => method.endsWith("MyCommands"))).toEqual([]);
+  });
+
   it("CMD-4: our commands do not reach the host, in a group and without the bot's name too", async () => {
     const { telegram, order } = await besideAHandler("command");
     telegram.say("/send off", { chat: GROUP });

@@ -147,7 +147,7 @@ describe("M01 M02: what failures mean", () => {
       });
     }
     expect(made.telegram.sent).toHaveLength(1);
-    expect(made.adapter.repeatable).toBe(false);
+    expect(made.adapter.repeatableForMs).toBe(0);
   });
 
   it("M03: without a connection nothing has left, so it may be tried again", async () => {

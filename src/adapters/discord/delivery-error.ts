@@ -1,0 +1,48 @@
+import { deliveryFailed, messageOf, type SwitchboardError } from "../../core/errors.ts";
+
+/** Discord's own codes that no retry mends, with what the owner can do. */
+const advice: ReadonlyMap<number, string> = new Map([
+  [10003, "the channel does not exist any more, or the bot has left its server"],
+  [50001, "the bot may not see this channel: give it the View Channel permission"],
+  [50006, "the message is empty"],
+  [50007, "this person takes no direct messages from the bot: they blocked it or share no server with it"],
+  [50008, "this channel holds no messages: use one of its threads or posts"],
+  [50013, "the bot lacks Send Messages or Send Messages in Threads here"],
+  [50083, "the thread is locked: unlock it or use its parent channel"],
+]);
+
+/**
+ * What went wrong with a request to Discord, as DELIVERY_FAILED. Rate limits, server errors and everything without an HTTP
+ * status (no connection, no login yet, no answer in time) may be tried again; every other refusal is final.
+ * A repeat is never uncertain: Discord knows the nonce again.
+ */
+export function toDeliveryError(error: unknown, partsSent: number): SwitchboardError {
+  const retryAfterMs = numberIn(error, "retryAfter");
+  if (retryAfterMs !== undefined) return rateLimited(retryAfterMs, partsSent, error);
+
+  const status = numberIn(error, "status");
+  const said = messageOf(error);
+  if (status === undefined) {
+    const message = `Discord could not be reached (${said}). It will be tried again.`;
+    return deliveryFailed(message, { retryable: true, partsSent }, error);
+  }
+  if (status >= 500 || status === 429 || status === 408) {
+    const message = `Discord cannot take this now (HTTP ${status}). It will be tried again.`;
+    return deliveryFailed(message, { retryable: true, partsSent }, error);
+  }
+  const code = numberIn(error, "code") ?? 0;
+  const reason = advice.get(code) ?? said;
+  const message = `Discord refused this for good (HTTP ${status}, code ${code}): ${reason}.`;
+  return deliveryFailed(message, { retryable: false, partsSent }, error);
+}
+
+export function rateLimited(retryAfterMs: number, partsSent: number, cause?: unknown): SwitchboardError {
+  const message = `Discord asks to wait ${Math.ceil(retryAfterMs / 1000)} s. It will be tried again after that.`;
+  return deliveryFailed(message, { retryable: true, retryAfterMs, partsSent }, cause);
+}
+
+function numberIn(error: unknown, field: string): number | undefined {
+  if (typeof error !== "object" || error === null) return undefined;
+  const value: unknown = Reflect.get(error, field);
+  return typeof value === "number" ? value : undefined;
+}

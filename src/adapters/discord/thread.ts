@@ -1,0 +1,46 @@
+import type { APIChannel, Client } from "discord.js";
+import { SwitchboardError } from "../../core/errors.ts";
+import type { Address } from "../../core/ports/chat.ts";
+import { toDeliveryError } from "./delivery-error.ts";
+import { noMentions } from "./send.ts";
+
+const announcementChannel = 5;
+const forumChannel = 15;
+const mediaChannel = 16;
+const announcementThread = 10;
+const publicThread = 11;
+const longestName = 100;
+
+/**
+ * Opens a public thread in the channel of `at`, beside it when `at` is itself a thread; in a forum, a post that begins with
+ * the title. Direct chats have no threads: INPUT_INVALID. A refusal by Discord is DELIVERY_FAILED.
+ */
+export async function createThread(client: Client, at: Address, title: string): Promise<Address> {
+  if (at.chatType === "direct") {
+    const message = "Discord has no threads in direct chats. Start it from a server channel.";
+    throw new SwitchboardError("INPUT_INVALID", message);
+  }
+  const name = nameFrom(title);
+  try {
+    const parent = await client.channels.fetch(at.chatId);
+    const body = { name, ...kindOf(parent?.type, name) };
+    // The shape of the answer is Discord's promise; discord.js types it as unknown.
+    const made = (await client.rest.post(`/channels/${at.chatId}/threads`, { body })) as APIChannel;
+    return { ...at, threadId: made.id };
+  } catch (error) {
+    throw toDeliveryError(error, 0);
+  }
+}
+
+function kindOf(parentType: number | undefined, name: string): object {
+  if (parentType === forumChannel || parentType === mediaChannel) {
+    const allowed_mentions = { parse: noMentions.parse };
+    return { message: { content: name, allowed_mentions } };
+  }
+  return { type: parentType === announcementChannel ? announcementThread : publicThread };
+}
+
+function nameFrom(title: string): string {
+  const line = title.replaceAll(/\s+/g, " ").trim().slice(0, longestName);
+  return line.replace(/[\uD800-\uDBFF]$/, "") || "Thread";
+}

@@ -1,0 +1,79 @@
+import type { NewRun } from "../ports/engine.ts";
+import type { Exchange } from "../ports/exchange.ts";
+import type { Clock } from "../ports/host.ts";
+import type { Provenance } from "../ports/run.ts";
+import type { Session, SessionKey } from "../ports/session.ts";
+import { jobRun } from "../runs/job.ts";
+import { exchangeRunId, noteRunId } from "../runs/run-id.ts";
+import { channelOf } from "../session/describe.ts";
+import type { Sessions } from "../session/sessions.ts";
+import type { NextStep } from "./steps.ts";
+
+/** Turn 0: the target reads the request. The run has the id of the exchange. */
+export function firstRun(exchange: Exchange, requester: Session): NewRun {
+  return jobRun(exchange.id, "agent", {
+    sessionKey: exchange.target,
+    trigger: "send",
+    text: exchange.request,
+    atMs: exchange.startedAtMs,
+    provenance: sentBy(requester.key, channelOf(requester)),
+    chain: [...exchange.chain, requester.key],
+    exchangeId: exchange.id,
+    step: 0,
+  });
+}
+
+/** The step that follows turn `after`: a turn of one of the two, or the announce of the target, whose chat is fixed here. */
+export async function stepRun(
+  exchange: Exchange,
+  step: Exclude<NextStep, { kind: "end" }>,
+  after: number,
+  { clock, sessions }: { readonly clock: Clock; readonly sessions: Sessions },
+): Promise<NewRun> {
+  const announces = step.kind === "announce";
+  const speaker = announces ? exchange.target : step.speaker;
+  const other = speaker === exchange.target ? exchange.requester : exchange.target;
+  const [route, partner] = [(await sessions.get(speaker))?.route, await sessions.get(other)];
+  const name = announces ? "announce" : step.turn;
+  return jobRun(exchangeRunId(exchange.id, name), "exchange", {
+    sessionKey: speaker,
+    trigger: announces ? "announce" : "reply-back",
+    text: "",
+    atMs: clock.now(),
+    provenance: sentBy(other, partner === undefined ? "unknown" : channelOf(partner)),
+    chain: visited(exchange, after),
+    exchangeId: exchange.id,
+    step: name,
+    ...(announces && route !== undefined ? { replyTo: route } : {}),
+  });
+}
+
+/**
+ * A requester learns of a failure in its next run, without a run of its own. The note waits in its lane behind the run that may still get the
+ * failure as its tool result, and is dropped then.
+ */
+export function failureNote({ id, requester, target, reason }: Exchange, atMs: number): NewRun {
+  return jobRun(noteRunId(id), "note", {
+    sessionKey: requester,
+    trigger: "completion",
+    text: `Your sessions_send ${id} was not answered: ${reason ?? "the run failed"}.`,
+    atMs,
+    provenance: { kind: "internal_system", sourceSessionKey: target, sourceTool: "sessions_send" },
+    chain: [],
+    exchangeId: id,
+  });
+}
+
+/** Every turn is a hop: else each of them could open exchanges whose turns do the same, and a ring of agents would multiply. */
+function visited({ chain, requester, target }: Exchange, turns: number): readonly SessionKey[] {
+  return [...chain, ...Array.from({ length: turns + 2 }, (_, hop) => (hop % 2 === 0 ? requester : target))];
+}
+
+function sentBy(key: SessionKey, channel: string): Provenance {
+  return {
+    kind: "inter_session",
+    sourceSessionKey: key,
+    sourceChannel: channel,
+    sourceTool: "sessions_send",
+  };
+}

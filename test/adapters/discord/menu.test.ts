@@ -1,0 +1,308 @@
+import { describe, expect, it } from "vitest";
+import { discordAdapter } from "../../../src/adapters/discord/index.ts";
+import type { CommandSpec } from "../../../src/core/ports/command.ts";
+import { RecordingHost } from "../../contracts/adapter-harness.ts";
+import { channelTypes } from "../../standins/discord/world.ts";
+import type { DiscordStandin } from "../../standins/discord.ts";
+import { aBot, type Bot, placeOf, startedWith } from "./bot.ts";
+
+const describedAs = (en: string) => ({ en, es: `${en} (es)`, "pt-BR": `${en} (pt)`, hi: `${en} (hi)` });
+
+const sendCommand: CommandSpec = {
+  name: "send",
+  description: describedAs("Whether this chat gets messages."),
+  access: "owner",
+  args: [
+    {
+      name: "mode",
+      description: describedAs("What to do."),
+      required: true,
+      choices: ["on", "off", "inherit"],
+    },
+    { name: "note", description: describedAs("Why."), required: false },
+  ],
+};
+const statusCommand: CommandSpec = {
+  name: "status",
+  description: describedAs(`How things are. ${"Very long. ".repeat(20)}`),
+  access: "anyone",
+  args: [],
+};
+const ours = [sendCommand, statusCommand];
+
+describe("discord: the command menu", () => {
+  it("CMD-4: our commands join the host's, which stay untouched, and nothing is replaced as a whole", async () => {
+    const bot = await aBot();
+    const hosts = bot.discord.commands().upsert({ name: "ban", description: "The host's own." }).command;
+    await startedWith(bot, ours);
+    await menuOf(bot.discord, 3);
+    const { discord } = bot;
+    expect(discord.commands().find("ban")).toEqual(hosts);
+    const writes = discord.requests.filter(
+      ({ path, method }) => path.endsWith("/commands") && method !== "GET",
+    );
+    expect(writes.map(({ method, body }) => [method, body])).toEqual([
+      ["POST", expect.objectContaining({ name: "send" })],
+      ["POST", expect.objectContaining({ name: "status" })],
+    ]);
+  });
+
+  it("CMD-4 CMD-5: definitions have choices, fit the limits and speak the person's language", async () => {
+    const bot = await aBot();
+    await startedWith(bot, ours);
+    await menuOf(bot.discord, 2);
+    const send = bot.discord.commands().find("send");
+    expect(send?.description_localizations).toEqual({
+      "es-ES": "Whether this chat gets messages. (es)",
+      "es-419": "Whether this chat gets messages. (es)",
+      "pt-BR": "Whether this chat gets messages. (pt)",
+      hi: "Whether this chat gets messages. (hi)",
+    });
+    expect(send?.contexts).toEqual([0, 1]);
+    expect(send?.options?.[0]?.choices?.map(({ value }) => value)).toEqual(["on", "off", "inherit"]);
+    expect(bot.discord.commands().find("status")?.description).toHaveLength(100);
+  });
+
+  it("CMD-4: what is already right is not written again; what has changed is changed in place", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    const outdated = {
+      name: "status",
+      description: "Old words.",
+      description_localizations: { hi: "पुराना" },
+    };
+    const status = { ...statusCommand, description: { ...describedAs("New words."), hi: "पुराना" } };
+    const { id } = discord.commands().upsert(outdated).command;
+    await startedWith(bot, [status, sendCommand]);
+    await menuOf(discord, 2);
+    expect(discord.commands().find("status")).toMatchObject({ id, description: "New words." });
+
+    await bot.adapter.stop();
+    const requests = () => discord.requests.filter(({ path }) => path.includes("/commands"));
+    const before = requests().length;
+    const next = discordAdapter({ client: bot.client });
+    await next.start(new RecordingHost([status, sendCommand]));
+    await discord.until(() => requests().length > before, "the menu was compared");
+    const call = discord.slash("status");
+    await discord.until(() => call.state === "answered", "a command was answered");
+    expect(
+      requests()
+        .slice(before)
+        .map(({ method }) => method),
+    ).toEqual(["GET"]);
+    await next.stop();
+  });
+
+  it("CMD-4: a command of the host with the name of ours is neither overwritten nor answered", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    discord.commands().upsert({ name: "status", description: "The host's own status." });
+    const host = await startedWith(bot, ours);
+    await menuOf(discord, 2);
+    discord.slash("status");
+    const call = discord.slash("send", { options: { mode: "on" } });
+    await discord.until(() => call.state === "answered", "our own command was answered");
+    expect(host.commandCalls.map(({ name }) => name)).toEqual(["send"]);
+    expect(discord.commands().find("status")?.description).toBe("The host's own status.");
+    expect(host.log.map(({ message }) => message).join()).toMatch(/its own \/status/);
+  });
+
+  it("CMD-1: where no menu is wanted none is read or changed, and a command of that name is the host's", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    discord.commands().upsert({ name: "status", description: "The host's own status." });
+    const host = new RecordingHost(ours, false);
+    await bot.adapter.start(host);
+    const call = discord.slash("status");
+    discord.say("typed");
+    await host.texts(1);
+    // Whatever was asked of Discord before this has arrived by now.
+    await bot.adapter.setTyping?.(placeOf(discord.general.id));
+    expect(call.state).toBe("unanswered");
+    expect(host.commandCalls).toEqual([]);
+    expect(discord.requests.filter(({ path }) => path.endsWith("/commands"))).toEqual([]);
+  });
+
+  it("CMD-4: commands of the host alone, global or of the server, are left to the host", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    discord.commands().upsert({ name: "ban", description: "The host's." });
+    discord.commands(discord.bot, true).upsert({ name: "send", description: "The host's, in this server." });
+    const host = await startedWith(bot, ours);
+    await menuOf(discord, 3);
+    const foreign = [discord.slash("ban"), discord.slash("send", { ofGuild: true })];
+    const call = discord.slash("status");
+    await discord.until(() => call.state === "answered", "our own command was answered");
+    expect(host.commandCalls.map(({ name }) => name)).toEqual(["status"]);
+    expect(foreign.map(({ state }) => state)).toEqual(["unanswered", "unanswered"]);
+  });
+
+  it("CMD-4: a menu that cannot be read is reported, and made at the next connection", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    discord.faults.next("GET", /\/commands$/, { kind: "status", status: 403, code: 50001 });
+    const host = await startedWith(bot, ours);
+    await host.until(() => host.log.some(({ message }) => /menu/.test(message)), "the failure was logged");
+    discord.gateway.drop(4000);
+    await menuOf(discord, 2);
+  });
+});
+
+describe("discord: a command that a person calls", () => {
+  it("CMD-4: the core gets words, place and person; the answer is for the caller alone", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    const host = await readyWith(bot);
+    const options = { mode: "off", note: "too loud" };
+    const call = discord.slash("send", { options, locale: "pt-BR" });
+    await discord.until(() => call.state === "answered", "the command was answered");
+    expect(host.commandCalls[0]).toEqual({
+      id: call.id,
+      name: "send",
+      text: "off too loud",
+      from: placeOf(discord.general.id),
+      sender: { id: discord.owner.id, name: "Olga", isBot: false },
+      locale: "pt-BR",
+      guildId: discord.world.guildId,
+    });
+    expect(call.answers).toMatchObject([{ content: "answer to send", ephemeral: true }]);
+    expect(call.answers[0]?.allowedMentions).toEqual({ parse: [], replied_user: false });
+    expect(discord.sent).toEqual([]);
+  });
+
+  it("J10 CMD-4: called in a thread it belongs to the parent, also in one that the client has never heard of", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    const host = await readyWith(bot);
+    const known = discord.addThread(discord.general, "a topic");
+    const type = channelTypes.privateThread;
+    const hidden = discord.addThread(discord.general, "hidden", { type, announced: false });
+    for (const thread of [known, hidden]) {
+      const call = discord.slash("status", { in: thread });
+      await discord.until(() => call.state === "answered", "the command was answered");
+    }
+    const places = [known, hidden].map(({ id }) => placeOf(discord.general.id, id));
+    expect(host.commandCalls.map(({ from }) => from)).toEqual(places);
+  });
+
+  it("J10 CMD-4: a client without partials knows neither such a thread nor the direct chat, so they are looked up", async () => {
+    const bot = await aBot({ client: { partials: [] } });
+    const { discord } = bot;
+    const host = await readyWith(bot);
+    const type = channelTypes.privateThread;
+    const hidden = discord.addThread(discord.general, "hidden", { type, announced: false });
+    for (const room of [hidden, discord.direct]) {
+      const call = discord.slash("status", { in: room });
+      await discord.until(() => call.state === "answered", "the command was answered");
+    }
+    expect(host.commandCalls.map(({ from }) => from)).toEqual([
+      placeOf(discord.general.id, hidden.id),
+      { ...placeOf(discord.direct.id), chatType: "direct" },
+    ]);
+  });
+
+  it("CMD-4: it works in the direct chat with the bot", async () => {
+    const bot = await aBot();
+    const host = await readyWith(bot);
+    const call = bot.discord.slash("status", { in: bot.discord.direct });
+    await bot.discord.until(() => call.state === "answered", "the command was answered");
+    expect(host.commandCalls[0]?.from).toEqual({ ...placeOf(bot.discord.direct.id), chatType: "direct" });
+  });
+
+  it("CMD-4: a slow command is acknowledged at once and answered when it is done", async () => {
+    const bot = await aBot();
+    const host = await readyWith(bot);
+    const { finish, answer } = slowAnswer();
+    host.onCommand = () => answer;
+    const call = bot.discord.slash("status");
+    await bot.discord.until(() => call.state === "thinking", "the command was acknowledged");
+    expect(call).toMatchObject({ ephemeral: true, answers: [] });
+    expect(call.acknowledgedAfterMs).toBeLessThan(1000);
+    finish("done");
+    await bot.discord.until(() => call.state === "answered", "the command was answered");
+    expect(call.answers).toMatchObject([{ content: "done" }]);
+  });
+
+  it("CMD-4 K06: a long answer goes on in private follow-ups and notifies nobody", async () => {
+    const bot = await aBot();
+    const host = await readyWith(bot);
+    const words = Array.from({ length: 700 }, (_, index) => `@everyone${index}`);
+    host.onCommand = async () => words.join(" ");
+    const call = bot.discord.slash("status");
+    const shown = () => call.answers.flatMap(({ content }) => content.match(/everyone\d+/g) ?? []);
+    await bot.discord.until(() => shown().length === words.length, "the whole answer was shown");
+    expect(shown()).toEqual(words.map((word) => word.slice(1)));
+    for (const { ephemeral, allowedMentions } of call.answers) {
+      expect({ ephemeral, allowedMentions }).toEqual({
+        ephemeral: true,
+        allowedMentions: { parse: [], replied_user: false },
+      });
+    }
+  });
+
+  it("CMD-4: nothing to say takes the waiting notice away", async () => {
+    const bot = await aBot();
+    const host = await readyWith(bot);
+    host.onCommand = async () => undefined;
+    const call = bot.discord.slash("status");
+    await bot.discord.until(() => call.state === "deleted", "the notice went away");
+  });
+
+  it("CMD-4: a failure inside still answers the person, and the log has the reason", async () => {
+    const bot = await aBot();
+    const host = await readyWith(bot);
+    host.onCommand = () => Promise.reject(new Error("planted failure"));
+    const call = bot.discord.slash("status");
+    await bot.discord.until(() => call.state === "answered", "the person was answered");
+    expect(call.answers[0]?.content).toMatch(/went wrong/);
+    expect(host.log.at(-1)).toMatchObject({ level: "error", details: { error: "planted failure" } });
+  });
+
+  it("CMD-4: a call that somebody else has acknowledged is not carried out", async () => {
+    const bot = await aBot();
+    const host = await readyWith(bot);
+    bot.discord.faults.next("POST", /\/callback$/, { kind: "status", status: 400, code: 40_060 });
+    const call = bot.discord.slash("status");
+    await host.until(() => host.log.some(({ message }) => /acknowledged/.test(message)), "it was logged");
+    expect(call.answers).toEqual([]);
+    expect(host.commandCalls).toEqual([]);
+  });
+
+  it("CMD-4: stop waits for the command under way and takes no further one", async () => {
+    const bot = await aBot();
+    const host = await readyWith(bot);
+    const { finish, answer } = slowAnswer();
+    let calls = 0;
+    host.onCommand = () => {
+      calls += 1;
+      return answer;
+    };
+    const call = bot.discord.slash("status");
+    await bot.discord.until(() => call.state === "thinking", "the command was acknowledged");
+    const stopped = bot.adapter.stop();
+    const late = bot.discord.slash("status");
+    finish("last words");
+    await stopped;
+    expect(call.answers).toMatchObject([{ content: "last words" }]);
+    expect(late.state).toBe("unanswered");
+    expect(calls).toBe(1);
+  });
+});
+
+async function readyWith(bot: Bot): Promise<RecordingHost> {
+  const host = await startedWith(bot, ours);
+  await menuOf(bot.discord, ours.length);
+  return host;
+}
+
+function menuOf(discord: DiscordStandin, size: number): Promise<void> {
+  return discord.until(() => discord.commands().list().length === size, `${size} commands are in the menu`);
+}
+
+function slowAnswer() {
+  let finish: (text: string) => void = () => {};
+  const answer = new Promise<string>((resolve) => {
+    finish = resolve;
+  });
+  return { finish, answer };
+}
