@@ -34,7 +34,7 @@ export interface DeliveryFailure {
   readonly retryAfterMs?: number;
   /** How many parts the platform has confirmed; a later call passes this as `fromPart`. */
   readonly partsSent: number;
-  /** true: the request may have arrived although no answer came, and the platform cannot recognise a repeat. */
+  /** true: the request may have arrived although no answer came; it is repeated only while the platform would recognise that. */
   readonly uncertain?: boolean;
 }
 

@@ -5,7 +5,7 @@ import { startRun } from "./gateway/start-run.ts";
 import { given } from "./given.ts";
 import type { RunId } from "./ports/engine.ts";
 import type { Json } from "./ports/host.ts";
-import type { SessionKey } from "./ports/session.ts";
+import type { Session, SessionKey } from "./ports/session.ts";
 import { newSession } from "./session/arrival.ts";
 import { agentIdOf, mainKey } from "./session/key.ts";
 import { labelOf, patched } from "./session/patch.ts";
@@ -51,7 +51,7 @@ export function createGateway(parts: GatewayParts): Gateway {
 }
 
 function createCalls(parts: GatewayParts): Calls {
-  const { sessions, clock, names, storage } = parts;
+  const { sessions, clock, names } = parts;
   return {
     agent: (params) => startRun(params, "agent", parts),
     "chat.send": (params) => startRun(params, "chat.send", parts),
@@ -72,7 +72,7 @@ function createCalls(parts: GatewayParts): Calls {
     async "sessions.delete"({ sessionKey }) {
       const session = await sessions.remove(keyOf(sessionKey, parts));
       await endRuns(session.key, parts);
-      await storage.transcripts.delete(session.sessionId);
+      await deleteTranscripts(session, parts);
       return { ok: true, key: session.key };
     },
   };
@@ -95,6 +95,17 @@ async function endRuns(key: SessionKey, { queue, logger }: GatewayParts): Promis
   await Promise.all(running.map((run) => queue.cancel(run.id)));
   const ended = await Promise.all(pending.map((run) => queue.wait(run.id, RUN_END_MS)));
   if (ended.includes(undefined)) logger.warn({ key }, "A run of a deleted session has not stopped yet");
+}
+
+/** Of all session ids that it had. When its chat has come back meanwhile, what is said there now is the new session's. */
+async function deleteTranscripts(
+  { key, sessionId }: Session,
+  { sessions, storage }: GatewayParts,
+): Promise<void> {
+  const ids = new Set([sessionId, ...(await storage.index.sessionIds(key))]);
+  const successor = await sessions.get(key);
+  if (successor !== undefined) ids.delete(successor.sessionId);
+  for (const id of ids) await storage.transcripts.delete(id);
 }
 
 async function asTool(name: string, params: unknown, parts: GatewayParts) {

@@ -319,7 +319,8 @@ const failures: readonly Sentence[] = [
       harness.breakNextSend("transient");
       const failure = await failureOf(send(harness, "hello"));
       expect(failure).toMatchObject({ retryable: true, partsSent: 0 });
-      expect(failure.uncertain).toBeUndefined();
+      // In doubt only where a repeat would be recognised.
+      expect(failure.uncertain === true && harness.adapter.repeatableForMs === 0).toBe(false);
       await send(harness, "hello");
       expect(wordsSent(harness)).toEqual(["hello"]);
     },

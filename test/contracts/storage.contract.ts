@@ -132,6 +132,28 @@ export function storageContract(name: string, harness: StorageHarness): void {
       expect(await index.bySessionId(idFor(1))).toEqual([]);
     });
 
+    it("G06: the session ids of a session are known after resets and restarts, until their transcripts are deleted", async () => {
+      const { storage, reopen } = await open(1);
+      const { key } = aSession(1);
+      await storage.apply([1, 2].flatMap((n) => turnsOf([2, 1], { sessionId: idFor(n), sessionKey: key })));
+      await storage.apply(turnsOf([1], { sessionId: idFor(3), sessionKey: aSession(3).key }));
+      expect(await storage.index.sessionIds(key)).toEqual([idFor(1), idFor(2)]);
+      const again = harness.exempt.survives === undefined ? await reopen() : storage;
+      await again.transcripts.delete(idFor(1));
+      expect(await again.index.sessionIds(key)).toEqual([idFor(2)]);
+      expect(await again.index.sessionIds(keyFor("agent:main:main"))).toEqual([]);
+    });
+
+    it("G06: a session that moves takes its session ids along", async () => {
+      const { storage, index } = await open();
+      const [from, to] = [aSession(1).key, aSession(2).key];
+      await storage.apply(turnsOf([1], { sessionKey: from }));
+      await storage.apply([{ type: "record", table: "moved", key: from, change: () => ({ to }) }]);
+      await storage.apply(turnsOf([1], { sessionId: idFor(2), sessionKey: to }));
+      expect(await index.sessionIds(to)).toEqual([idFor(1), idFor(2)]);
+      expect(await index.sessionIds(from)).toEqual([]);
+    });
+
     it("STORE-1: children are found by who spawned them, archived ones too", async () => {
       const { storage, index } = await open();
       const parent = keyFor("agent:main:main");

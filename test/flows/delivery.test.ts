@@ -429,6 +429,34 @@ describe("a store that cannot be reached for a while", () => {
     expect(board.agents.main?.turns).toHaveLength(1);
   });
 
+  it("RUN-2: an answer to another agent that finds it broken is kept until it is back; the agent is not asked twice", async () => {
+    const store = new BreakableMap();
+    const slow = gate();
+    const { script, answers } = asking();
+    const board = await aBoard({
+      store: new Keyv({ store, throwOnErrors: true }),
+      config: OPEN,
+      agents: {
+        main: script,
+        async b({ signal }) {
+          await slow.pass(signal);
+          return "the answer";
+        },
+      },
+    });
+    await board.telegram.says(send({ agentId: "b", message: "x", timeoutSeconds: 60 }));
+    await slow.reached;
+    store.isBroken = true;
+    slow.open();
+    await board.quiet();
+    await board.clock.advance(3000);
+    store.isBroken = false;
+    await board.clock.advance(10_000);
+    await board.quiet();
+    expect(answers).toMatchObject([{ status: "ok", reply: "the answer" }]);
+    expect(board.agents.b?.turns.filter((turn) => turn.trigger === "send")).toHaveLength(1);
+  });
+
   it("RUN-2: a reply that finds it broken on its way out waits and is sent once", async () => {
     const { board, store, repair } = await onAStore(echo());
     board.telegram.failNext("transient");

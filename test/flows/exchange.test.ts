@@ -547,6 +547,56 @@ describe("what became of an announce", () => {
     expect(await stateOf(board, answers[0]?.runId)).toMatchObject({ state: "suppressed" });
   });
 
+  it("A18 A2A-4: what nobody can get is settled with the answer, though the target is busy", async () => {
+    const { script, answers } = asking();
+    const [answering, busy] = [gate(), gate()];
+    const board = await aBoard({
+      config: { ...OPEN, session: { agentToAgent: { maxPingPongTurns: 0 } } },
+      agents: {
+        main: script,
+        async research({ request, signal }) {
+          await (request.trigger === "send" ? answering : busy).pass(signal);
+          return "done";
+        },
+      },
+    });
+    await board.telegram.says(send({ agentId: "research", message: "status?", timeoutSeconds: 0 }));
+    await answering.reached;
+    await board.gateway.call("agent", { agentId: "research", message: "long work" });
+    answering.open();
+    await busy.reached;
+    await board.quiet();
+    expect(await stateOf(board, answers[0]?.runId)).toMatchObject({ state: "no_route" });
+    busy.open();
+    await board.quiet();
+  });
+
+  it("A2A-4: every exchange is settled once, also when its requester is gone by then", async () => {
+    const slow = gate();
+    const { script } = asking();
+    const board = await aBoard({
+      config: OPEN,
+      agents: {
+        main: script,
+        async research({ signal }) {
+          await slow.pass(signal);
+          throw new Error("model down");
+        },
+      },
+    });
+    const settled: string[] = [];
+    board.on("exchange.settled", ({ state }) => settled.push(state));
+    const group = at("telegram", "group", "-5");
+    await board.telegram.says(send({ agentId: "research", message: "x", timeoutSeconds: 0 }), {
+      from: group,
+    });
+    await slow.reached;
+    await board.gateway.call("sessions.delete", { sessionKey: "agent:main:telegram:group:-5" });
+    slow.open();
+    await board.quiet();
+    expect(settled).toEqual(["failed"]);
+  });
+
   it("A2A-4: every exchange is settled once", async () => {
     const { board, start } = await exchange({ turns: (n) => `turn ${n}`, announce: "told" });
     const settled: string[] = [];
@@ -606,6 +656,26 @@ describe("a requester that did not get its answer", () => {
     slow.open();
     await board.quiet();
     expect(await notes(board)).toHaveLength(1);
+  });
+
+  it("A2A-4: hears nothing of an announce that failed", async () => {
+    const { script } = asking();
+    const board = await aBoard({
+      config: { ...OPEN, bindings: BINDINGS },
+      agents: {
+        main: (turn) => (turn.request.trigger === "reply-back" ? "REPLY_SKIP" : script(turn)),
+        research({ request }) {
+          if (request.trigger === "announce") throw new Error("model down");
+          return "hello";
+        },
+      },
+    });
+    await board.discord.says("hi", { from: ROOM });
+    await board.quiet();
+    await board.telegram.says(send({ sessionKey: ROOM_KEY, message: "status?", timeoutSeconds: 0 }));
+    await board.quiet();
+    expect(triggers(board, "research")).toContain("announce");
+    expect(await notes(board)).toEqual([]);
   });
 
   it("SEND-4: gets no note when the failure was its tool result", async () => {

@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { scriptedAgent } from "../../src/agents/scripted-agent.ts";
 import type { GatewayMethod } from "../../src/core/gateway.ts";
@@ -603,6 +605,28 @@ describe("sessions.delete", () => {
     await board.discord.says("anybody there?", { from: ROOM });
     await board.quiet();
     expect(await texts(board, ROOM_KEY)).toEqual(["anybody there?", "hello"]);
+  });
+
+  it("API-1 G06: what was said before resets goes too, with its files, and stays gone when the chat comes back", async () => {
+    const board = await aHost();
+    const ids: string[] = [];
+    for (const words of ["second", "third"]) {
+      ids.push(String((await board.gateway.call("sessions.resolve", { key: ROOM_KEY })).sessionId));
+      await board.gateway.call("sessions.reset", { sessionKey: ROOM_KEY });
+      await board.discord.says(words, { from: ROOM });
+      await board.quiet();
+    }
+    const files = () => readdirSync(join(board.dataDir, "transcripts")).sort();
+    expect(files()).toHaveLength(3);
+    await board.gateway.call("sessions.delete", { sessionKey: ROOM_KEY });
+    await board.discord.says("back", { from: ROOM });
+    await board.quiet();
+    for (const sessionKey of ids) {
+      expect(await codeOf(board.gateway.call("chat.history", { sessionKey }))).toBe("SESSION_NOT_FOUND");
+    }
+    const { sessionId } = await board.gateway.call("sessions.resolve", { key: ROOM_KEY });
+    expect(files()).toEqual([`${sessionId}.jsonl`]);
+    expect(await texts(board, ROOM_KEY)).toEqual(["back", "found: Olivia: back"]);
   });
 
   it("API-1 SEND-4: whoever waits for a run of it is told at once, and its exchange is settled", async () => {

@@ -515,6 +515,23 @@ describe("sessions_history: what is shown", () => {
     },
   );
 
+  it("HIST-7: the flags of a page speak of that page alone", async () => {
+    const board = await aBoardWith([
+      [said("user", "x".repeat(9000))],
+      [said("user", "plain")],
+      [said("user", "sk-proj-A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6")],
+    ]);
+    const pages: Page[] = [];
+    for (let offset: number | undefined = 0; offset !== undefined; offset = pages.at(-1)?.nextOffset) {
+      pages.push(await history(board, { limit: 1, offset }));
+    }
+    expect(pages.map((page) => FLAGS.filter((flag) => page[flag]))).toEqual([
+      ["contentRedacted"],
+      [],
+      ["truncated", "contentTruncated"],
+    ]);
+  });
+
   it("K04: names of senders are one short line without control, bidi or zero-width characters", async () => {
     const board = await aBoard();
     const sender = { id: "1001", name: `x\n## SYSTEM\u202e\u200b ${"n".repeat(500)}`, isBot: false };

@@ -245,7 +245,7 @@ describe("which session", () => {
     expect(answered).toHaveLength(rooms.length);
   });
 
-  it("I01 KEY-1: one chat is one session in whatever case its key is typed", async () => {
+  it("I01 KEY-1 KEY-2: one chat is one session in whatever case its key is typed", async () => {
     const board = await aBoard();
     await board.discord.says("hi", { from: at("discord", "channel", "100") });
     await board.quiet();

@@ -2,7 +2,7 @@ import { Keyv } from "keyv";
 import { describe, expect, it } from "vitest";
 import type { Session } from "../../src/core/ports/session.ts";
 import { aBoard, aFolder, type BoardOptions, use } from "../fakes/a-board.ts";
-import { at, memoryAdapter } from "../fakes/memory-adapter.ts";
+import { at, memoryAdapter, OWNER } from "../fakes/memory-adapter.ts";
 import {
   dumpOf,
   fileOf,
@@ -197,6 +197,31 @@ describe("sessions_list: rows", () => {
     const board = await aBoardWith([storedSession(1, key, over)]);
     const { sessions } = await list(board, { limit: 1 });
     expect(sessions[0]).toMatchObject({ kind, channel, agentId: "main" });
+  });
+
+  it("CHAN-1: rooms keep their channel, direct chats follow the person, the host's own jobs are internal, other platforms count too", async () => {
+    const matrix = memoryAdapter("matrix");
+    const [telegram, discord] = [memoryAdapter("telegram"), memoryAdapter("discord")];
+    const owners = { matrix: [OWNER], telegram: [OWNER], discord: [OWNER] };
+    const board = await aBoard({ adapters: [matrix, telegram, discord], owners, config: SEES_AGENT });
+    const channels = async () => {
+      await board.quiet();
+      const { sessions } = await list(board);
+      return Object.fromEntries(sessions.map(({ key, channel }) => [key, channel]));
+    };
+    await telegram.says("hi");
+    await telegram.says("hi", { from: ROOM });
+    await matrix.says("hi", { from: at("matrix", "channel", "!room") });
+    await board.gateway.call("agent", { sessionKey: "cron:nightly", message: "tick" });
+    const before = await channels();
+    expect(before).toEqual({
+      main: "telegram",
+      [ROOM_KEY]: "telegram",
+      "agent:main:matrix:channel:!room": "matrix",
+      "agent:main:cron:nightly": "internal",
+    });
+    await discord.says("hi");
+    expect(await channels()).toEqual({ ...before, main: "discord" });
   });
 
   it("STORE-1: a row carries all that is known of its session, under the documented names", async () => {
@@ -496,6 +521,11 @@ describe("sessions_list: bounds", () => {
     const board = await aBoardWith(
       Array.from({ length: 120 }, (_, n) => cron(n + 1, { label: `${n} ${wide}` })),
     );
+    for (let limit = 25; limit < 60; limit++) {
+      const page = await list(board, { limit });
+      expect(Buffer.byteLength(JSON.stringify(page)), `limit ${limit}`).toBeLessThanOrEqual(160 * 1024);
+      expect(page.nextOffset).toBe(page.count);
+    }
     const seen: unknown[] = [];
     let pages = 0;
     for (let offset: number | undefined = 0; offset !== undefined; pages++) {

@@ -170,6 +170,30 @@ describe("VIS-1: one decision for every tool", () => {
     for (const { key } of family) expect(await canRead(board, MAIN, key)).toBe(expected.includes(key));
   });
 
+  it("VIS-1: a sandboxed caller reaches what it spawned and nothing else, whatever is granted, and cannot tell hidden from missing", async () => {
+    const tools: ConfigInput["tools"] = {
+      sessions: { visibility: "all" },
+      agentToAgent: { enabled: true, allow: [{ from: "*", to: "*", read: true, send: true }] },
+    };
+    const list = [{ id: "main", sandbox: { mode: "all" as const } }];
+    const board = await aBoardOn(family, { tools, agents: { list } });
+    expect(await listedFor(board, MAIN)).toEqual(keys(1, 2, 3));
+    const refusal = async (sessionKey: string) => use(board, MAIN, "sessions_history", { sessionKey });
+    const [hidden, missing] = [await refusal("agent:ops:main"), await refusal("agent:ops:cron:nothing")];
+    expect(hidden).toMatchObject({ status: "forbidden", code: "NOT_VISIBLE" });
+    expect(missing).toEqual(hidden);
+    expect(await refusal(sessionIdOf(5))).toEqual(await refusal(sessionIdOf(555)));
+    for (const label of ["ops-label", "no such label"]) {
+      const sent = await use(board, MAIN, "sessions_send", { label, message: "hi", timeoutSeconds: 0 });
+      expect(sent, label).toEqual(hidden);
+    }
+    const lifted = { ...tools, profile: "full" as const };
+    const defaults = { sandbox: { sessionToolsVisibility: "all" as const } };
+    const open = await aBoardOn(family, { tools: lifted, agents: { list, defaults } });
+    expect(await listedFor(open, MAIN)).toEqual(keys(1, 2, 3, 4, 5));
+    expect(open.complaints.join()).toContain("sessionToolsVisibility");
+  });
+
   it("VIS-3: sending needs the right to send, and the right to send reads nothing", async () => {
     const allow = [
       { from: "main", to: "ops", read: false, send: true },

@@ -14,7 +14,7 @@ const advice: ReadonlyMap<number, string> = new Map([
 /**
  * What went wrong with a request to Discord, as DELIVERY_FAILED. Rate limits, server errors and everything without an HTTP
  * status (no connection, no login yet, no answer in time) may be tried again; every other refusal is final.
- * A repeat is never uncertain: Discord knows the nonce again.
+ * Without an answer it is uncertain whether a request arrived, unless it never left.
  */
 export function toDeliveryError(error: unknown, partsSent: number): SwitchboardError {
   const retryAfterMs = numberIn(error, "retryAfter");
@@ -24,7 +24,8 @@ export function toDeliveryError(error: unknown, partsSent: number): SwitchboardE
   const said = messageOf(error);
   if (status === undefined) {
     const message = `Discord could not be reached (${said}). It will be tried again.`;
-    return deliveryFailed(message, { retryable: true, partsSent }, error);
+    const doubt = neverLeft(error) ? {} : { uncertain: true };
+    return deliveryFailed(message, { retryable: true, partsSent, ...doubt }, error);
   }
   if (status >= 500 || status === 429 || status === 408) {
     const message = `Discord cannot take this now (HTTP ${status}). It will be tried again.`;
@@ -34,6 +35,26 @@ export function toDeliveryError(error: unknown, partsSent: number): SwitchboardE
   const reason = advice.get(code) ?? said;
   const message = `Discord refused this for good (HTTP ${status}, code ${code}): ${reason}.`;
   return deliveryFailed(message, { retryable: false, partsSent }, error);
+}
+
+/** No connection was made, so nothing can have arrived. */
+const unconnected = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+function neverLeft(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  // discord.js refuses by itself before the bot has logged in.
+  return (
+    unconnected.has(String(Reflect.get(error, "code"))) ||
+    /token/i.test(error.message) ||
+    neverLeft(error.cause)
+  );
 }
 
 export function rateLimited(retryAfterMs: number, partsSent: number, cause?: unknown): SwitchboardError {

@@ -73,26 +73,33 @@ async function attempt(
   } catch (error) {
     // Our own store failed, not the platform: the run is neither delivered nor refused, and is tried again.
     if (storeError !== undefined) throw storeError;
-    return afterFailure(error, run, progress, parts);
+    return afterFailure(error, run, progress, adapter, parts);
   }
 }
 
-function afterFailure(error: unknown, run: ClaimedRun, progress: Parcel, parts: OutboxParts): RunSettlement {
+function afterFailure(
+  error: unknown,
+  run: ClaimedRun,
+  progress: Parcel,
+  adapter: ChannelAdapter,
+  parts: OutboxParts,
+): RunSettlement {
   const failure = deliveryFailureOf(error);
   const now = parts.clock.now();
   const reason = messageOf(error);
-  if (failure.uncertain === true) return settle(run, progress, { state: "uncertain", reason }, parts);
+  const uncertain = failure.uncertain === true;
+  if (uncertain && !(failure.retryable && mayRepeat(adapter, progress, now))) {
+    return settle(run, progress, { state: "uncertain", reason }, parts);
+  }
   if (!failure.retryable || now - progress.createdAtMs > GIVE_UP_AFTER_MS) {
     return settle(run, progress, { state: "failed", reason }, parts);
   }
   const failures = (progress.failures ?? 0) + 1;
   const backoffMs = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
   parts.logger.warn({ deliveryId: run.id, failures, reason }, "A delivery will be tried again");
-  const next = withoutStarting({
-    ...progress,
-    failures,
-    partsSent: Math.max(progress.partsSent ?? 0, failure.partsSent),
-  });
+  const counted = { ...progress, failures, partsSent: Math.max(progress.partsSent ?? 0, failure.partsSent) };
+  // A part that may have arrived stays marked: it is repeated while the platform would recognise it, not later.
+  const next = uncertain ? counted : withoutStarting(counted);
   return { retryAtMs: now + (failure.retryAfterMs ?? backoffMs), payload: toPayload(next) };
 }
 

@@ -115,6 +115,8 @@ export interface RowPage {
 export interface SessionIndex {
   list(query: RowQuery): Promise<RowPage>;
   bySessionId(sessionId: string): Promise<readonly SessionKey[]>;
+  /** Every session id under which this session has a transcript, those from before a reset or a move too. */
+  sessionIds(key: SessionKey): Promise<readonly string[]>;
   /** At most `limit` keys, newest first. */
   byLabel(label: string, agentId: string | undefined, limit: number): Promise<readonly SessionKey[]>;
   children(key: SessionKey): Promise<readonly SessionKey[]>;

@@ -1,11 +1,12 @@
 import { Keyv } from "keyv";
+import type { TranscriptOwner } from "../engine/sqlite/session-ids.ts";
 import { createSessionIndex, type SessionIndexOptions } from "../engine/sqlite/session-index.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Change, Tables, TurnWrite, Write } from "../ports/storage.ts";
-import { changeOf, recordKey, recordOf, sessionOf } from "./records.ts";
+import { changeOf, movedOf, recordKey, recordOf, sessionOf } from "./records.ts";
 import { createSqliteKeyv, type SqliteKeyv } from "./sqlite-keyv.ts";
 import { type CarryingStorage, createStorage, type MirrorOptions } from "./storage.ts";
-import { infoKey, infoOf, planTurn, turnKey, turnOf } from "./turns.ts";
+import { infoKey, infoOf, ownerOf, planTurn, turnKey, turnOf } from "./turns.ts";
 import { createValues, decode, type Stored, storageKey } from "./values.ts";
 
 export type EmbeddedStorageOptions = SessionIndexOptions & MirrorOptions;
@@ -15,7 +16,7 @@ export function createEmbeddedStorage(options: EmbeddedStorageOptions): Carrying
   const { database } = options;
   const store = createSqliteKeyv(database);
   const index = createSessionIndex(options);
-  if (!index.isComplete()) database.transaction(() => index.rebuild(sessionsIn(store)));
+  if (!index.isComplete()) database.transaction(() => index.rebuild(sessionsIn(store), ownersIn(store)));
 
   const read = (key: string): Stored => decode(store.readNow(storageKey(key)));
 
@@ -32,6 +33,7 @@ export function createEmbeddedStorage(options: EmbeddedStorageOptions): Carrying
     const json = JSON.stringify(next);
     store.writeNow(storageKey(place), json);
     if (table === "session") index.touch(next as Session, json);
+    if (table === "moved") index.ids.move(key as SessionKey, (next as Tables["moved"]).to);
     return next;
   };
 
@@ -40,6 +42,7 @@ export function createEmbeddedStorage(options: EmbeddedStorageOptions): Carrying
     const place = turnKey(write.sessionId, write.turn);
     const older = info && write.turn < info.turns ? turnOf(read(place)) : undefined;
     const planned = planTurn(write, info, older);
+    if (info === undefined) index.ids.add(write.sessionId, write.sessionKey);
     store.writeNow(storageKey(place), JSON.stringify(planned.turn));
     store.writeNow(storageKey(infoKey(write.sessionId)), JSON.stringify(planned.info));
   };
@@ -76,5 +79,15 @@ function* sessionsIn(store: SqliteKeyv): Iterable<Session> {
   for (const [, text] of store.entriesNow(recordKey("session", ""))) {
     const session = sessionOf(decode(text));
     if (session) yield session;
+  }
+}
+
+/** Whose the transcripts are, those of chats that moved too. */
+function* ownersIn(store: SqliteKeyv): Iterable<TranscriptOwner> {
+  for (const [place, text] of store.entriesNow(infoKey(""))) {
+    for (const [sessionId, key] of ownerOf(place, decode(text))) {
+      const moved = decode(store.readNow(storageKey(recordKey("moved", key))));
+      yield [sessionId, movedOf(moved) ?? key];
+    }
   }
 }

@@ -1,16 +1,17 @@
 import { Keyv } from "keyv";
 import type { Database } from "../engine/sqlite/database.ts";
 import { createExpectedKeys } from "../engine/sqlite/expected-keys.ts";
+import type { TranscriptOwner } from "../engine/sqlite/session-ids.ts";
 import { createSessionIndex, type SessionIndexOptions } from "../engine/sqlite/session-index.ts";
 import { SwitchboardError } from "../errors.ts";
 import type { Clock, Logger } from "../ports/host.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Change, Tables, TurnWrite, Write } from "../ports/storage.ts";
 import { createKeyLock } from "./key-lock.ts";
-import { changeOf, recordKey, recordOf, sessionOf } from "./records.ts";
+import { changeOf, movedOf, recordKey, recordOf, sessionOf } from "./records.ts";
 import { type CarryingStorage, createStorage, type MirrorOptions } from "./storage.ts";
-import { infoKey, infoOf, planTurn, turnKey, turnOf } from "./turns.ts";
-import { createValues, type Values } from "./values.ts";
+import { infoKey, infoOf, ownerOf, planTurn, turnKey, turnOf } from "./turns.ts";
+import { createValues, type Stored, type Values } from "./values.ts";
 
 export interface KeyvStorageOptions extends SessionIndexOptions, MirrorOptions {
   readonly keyv: Keyv;
@@ -77,6 +78,7 @@ export async function createKeyvStorage(options: KeyvStorageOptions): Promise<Ca
       // The table says which type both values have.
       if (table !== "session") await put(place, next);
       else await putSession(place, key as SessionKey, next as Session, current as Session);
+      if (table === "moved" && next) index.ids.move(key as SessionKey, (next as Tables["moved"]).to);
       return next;
     });
   };
@@ -88,6 +90,7 @@ export async function createKeyvStorage(options: KeyvStorageOptions): Promise<Ca
       const place = turnKey(write.sessionId, write.turn);
       const older = info && write.turn < info.turns ? turnOf(await read(place)) : undefined;
       const planned = planTurn(write, info, older);
+      if (info === undefined) index.ids.add(write.sessionId, write.sessionKey);
       await values.write(place, planned.turn);
       await values.write(infoKey(write.sessionId), planned.info);
     });
@@ -106,16 +109,15 @@ export async function createKeyvStorage(options: KeyvStorageOptions): Promise<Ca
     else logger.warn({ key }, notListed);
   }
   if (!index.isComplete()) {
-    const sessions = await sessionsIn(keyv, values, prefix, logger);
-    database.transaction(() => index.rebuild(sessions));
+    const all = (start: string) => storedIn(keyv, values, prefix, start);
+    const [sessions, owners] = [await sessionsIn(all, logger), await ownersIn(all, values)];
+    database.transaction(() => index.rebuild(sessions, owners));
   }
   const storage = createStorage({ values, index, changes: { update, apply } }, options);
   return { ...storage, before: apply, applyNow: () => undefined };
 }
 
-/** Begins a session's name in the store, whatever namespace is in front of it. */
-const sessionPlace = recordKey("session", "");
-const sessionsPerStep = 200;
+const keysPerStep = 200;
 const notListed = "A damaged session record is not listed; reading it names the place.";
 
 /** Tells this store's contents from those of another one, or of the same one after it was emptied. */
@@ -128,26 +130,49 @@ async function storeId(values: Values, clock: Clock): Promise<string> {
 }
 
 /** Every session in the store. Read once, when there is no index yet; a store that cannot list its keys gives none. */
-async function sessionsIn(
+async function sessionsIn(all: FindStored, logger: Logger): Promise<Session[]> {
+  const sessions: Session[] = [];
+  for await (const [, stored] of all(recordKey("session", ""))) {
+    const session = sessionOf(stored);
+    if (session) sessions.push(session);
+    else if (stored !== "absent") logger.warn({}, notListed);
+  }
+  return sessions;
+}
+
+/** Whose the transcripts are, those of chats that moved too. */
+async function ownersIn(all: FindStored, values: Values): Promise<TranscriptOwner[]> {
+  const owners: TranscriptOwner[] = [];
+  for await (const [place, stored] of all(infoKey(""))) {
+    for (const [sessionId, key] of ownerOf(place, stored)) {
+      const [moved = "absent"] = await values.read([recordKey("moved", key)]);
+      owners.push([sessionId, movedOf(moved) ?? key]);
+    }
+  }
+  return owners;
+}
+
+type Found = readonly [key: string, stored: Stored];
+
+type FindStored = (start: string) => AsyncIterable<Found>;
+
+/** What lies under the keys that begin with `start`, whatever namespace is in front of them. */
+async function* storedIn(
   keyv: Keyv<string>,
   values: Values,
   prefix: string,
-  logger: Logger,
-): Promise<Session[]> {
+  start: string,
+): AsyncGenerator<Found> {
   const keys: string[] = [];
   for await (const place of placesIn(keyv)) {
-    const start = place.lastIndexOf(prefix + sessionPlace);
-    if (start !== -1) keys.push(place.slice(start + prefix.length));
+    const at = place.lastIndexOf(prefix + start);
+    if (at !== -1) keys.push(place.slice(at + prefix.length));
   }
-  const sessions: Session[] = [];
-  for (let i = 0; i < keys.length; i += sessionsPerStep) {
-    for (const stored of await values.read(keys.slice(i, i + sessionsPerStep))) {
-      const session = sessionOf(stored);
-      if (session) sessions.push(session);
-      else if (stored !== "absent") logger.warn({}, notListed);
-    }
+  for (let i = 0; i < keys.length; i += keysPerStep) {
+    const step = keys.slice(i, i + keysPerStep);
+    const found = await values.read(step);
+    for (const [n, key] of step.entries()) yield [key, found[n] ?? "absent"];
   }
-  return sessions;
 }
 
 async function* placesIn(keyv: Keyv<string>): AsyncGenerator<string> {

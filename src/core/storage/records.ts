@@ -1,5 +1,5 @@
 import { SwitchboardError } from "../errors.ts";
-import type { Session } from "../ports/session.ts";
+import type { Session, SessionKey } from "../ports/session.ts";
 import type { Change, Records, RecordWrite, Tables } from "../ports/storage.ts";
 import { type Stored, storageKey, type Values } from "./values.ts";
 
@@ -47,6 +47,13 @@ export function sessionOf(stored: Stored): Session | undefined {
   const names = [session.key, session.agentId, session.sessionId];
   const isSession = names.every((name) => typeof name === "string") && Number.isFinite(session.updatedAtMs);
   return isSession ? (session as Session) : undefined;
+}
+
+/** Where the session moved; undefined too when the record cannot be read. */
+export function movedOf(stored: Stored): SessionKey | undefined {
+  // Checked in the next line.
+  const to = typeof stored === "object" ? (stored.value as Partial<Tables["moved"]> | null)?.to : undefined;
+  return typeof to === "string" ? to : undefined;
 }
 
 /** The change fits the table beside it, which TypeScript does not see across a union. */

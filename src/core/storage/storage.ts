@@ -1,3 +1,4 @@
+import type { SessionIds } from "../engine/sqlite/session-ids.ts";
 import type { WriteCarrier } from "../engine/sqlite/write-carrier.ts";
 import { messageOf } from "../errors.ts";
 import type { Clock, Logger } from "../ports/host.ts";
@@ -35,7 +36,11 @@ const checkedAtStart = 50;
 
 /** Puts the parts together and keeps the mirror, where there is one, in step with them. */
 export function createStorage(
-  parts: { readonly values: Values; readonly index: SessionIndex; readonly changes: Changes },
+  parts: {
+    readonly values: Values;
+    readonly index: SessionIndex & { readonly ids: SessionIds };
+    readonly changes: Changes;
+  },
   { mirrorDir, clock, logger }: MirrorOptions,
 ): Storage & Pick<CarryingStorage, "committed" | "flush"> {
   const { values, index, changes } = parts;
@@ -56,6 +61,7 @@ export function createStorage(
       page: transcripts.page,
       async delete(sessionId) {
         await transcripts.delete(sessionId);
+        index.ids.remove(sessionId);
         mirror?.check(sessionId);
       },
     },

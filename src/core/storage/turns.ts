@@ -1,3 +1,4 @@
+import type { TranscriptOwner } from "../engine/sqlite/session-ids.ts";
 import { SwitchboardError } from "../errors.ts";
 import type { TranscriptEntry } from "../ports/run.ts";
 import type { TranscriptInfo, TurnWrite } from "../ports/storage.ts";
@@ -16,6 +17,15 @@ export function turnKey(sessionId: string, turn: number): string {
 
 export function infoKey(sessionId: string): string {
   return `transcript/${sessionId}`;
+}
+
+/** Whose the transcript is whose head lies under `infoKey`; nothing when it cannot be read, as reading the transcript reports that. */
+export function ownerOf(key: string, stored: Stored): readonly TranscriptOwner[] {
+  const sessionId = key.slice(infoKey("").length);
+  // Checked in the next line.
+  const sessionKey =
+    typeof stored === "object" ? (stored.value as Partial<TranscriptInfo> | null)?.sessionKey : undefined;
+  return typeof sessionKey === "string" ? [[sessionId, sessionKey]] : [];
 }
 
 /**

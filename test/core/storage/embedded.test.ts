@@ -62,6 +62,18 @@ describe("what only the embedded storage does", () => {
     expect(rows.map((row) => row.session)).toEqual([3, 2, 1].map((n) => aSession(n)));
   });
 
+  it("G06: whose the transcripts are is derived from them again, for chats that moved too", async () => {
+    const { database, storage } = open();
+    const [from, to] = [aSession(1).key, aSession(2).key];
+    await storage.apply(turnsOf([2]));
+    await storage.apply(turnsOf([1], { sessionId: idFor(7), sessionKey: aSession(7).key }));
+    await storage.apply([{ type: "record", table: "moved", key: from, change: () => ({ to }) }]);
+    database.exec("DELETE FROM session_ids");
+    const { index } = embedded(database, { basis: "other settings" });
+    expect(await index.sessionIds(to)).toEqual([idFor(1)]);
+    expect(await index.sessionIds(aSession(7).key)).toEqual([idFor(7)]);
+  });
+
   it("STORE-4: a damaged session record is not listed by a new index, reported when read, and stops nothing else", async () => {
     const { database, storage } = open();
     await storage.apply([1, 2, 3].map((n) => sessionWrite(aSession(n))));

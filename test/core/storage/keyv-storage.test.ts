@@ -95,6 +95,17 @@ describe("what only a Keyv that the host hands in needs", () => {
     ]);
   });
 
+  it("G06: whose the transcripts are is derived from them again, for chats that moved too", async () => {
+    const store = new Map();
+    const first = await keyvStorage(new Keyv({ store }), temporaryDatabase());
+    const [from, to] = [aSession(1).key, aSession(2).key];
+    await first.apply(turnsOf([2]));
+    await first.apply([{ type: "record", table: "moved", key: from, change: () => ({ to }) }]);
+    const { index } = await keyvStorage(new Keyv({ store }), temporaryDatabase());
+    expect(await index.sessionIds(to)).toEqual([idFor(1)]);
+    expect(await index.sessionIds(from)).toEqual([]);
+  });
+
   it("STORE-4: a crash between a record and its row is made up for at the next start", async () => {
     const store = new Map();
     const database = temporaryDatabase();

@@ -4,6 +4,7 @@ import type { Session, SessionKey, SessionKind } from "../../ports/session.ts";
 import type { Row, SessionIndex } from "../../ports/storage.ts";
 import type { Database } from "./database.ts";
 import { rowStatement } from "./row-query.ts";
+import { createSessionIds, type SessionIds, type TranscriptOwner } from "./session-ids.ts";
 
 /** What a row says of its session besides the session itself. */
 export interface SessionDescription {
@@ -20,8 +21,9 @@ export interface SqliteSessionIndex extends SessionIndex {
   remove(key: SessionKey): void;
   /** false: rows are missing, or were derived by other rules than `basis`. */
   isComplete(): boolean;
-  /** Replaces all rows. */
-  rebuild(sessions: Iterable<Session>): void;
+  /** Replaces all rows, and whose the transcripts are. */
+  rebuild(sessions: Iterable<Session>, owners: Iterable<TranscriptOwner>): void;
+  readonly ids: SessionIds;
 }
 
 export interface SessionIndexOptions {
@@ -33,8 +35,8 @@ export interface SessionIndexOptions {
   readonly basis?: string;
 }
 
-/** Raised when a column means something else than before. */
-const rules = 1;
+/** Raised when a column means something else than before, or when there is something new to derive. */
+const rules = 2;
 
 // session_index_newest answers lists by itself: it holds every column that they filter by. It is read backwards: new entries
 // at the end split fewer pages.
@@ -65,6 +67,7 @@ export function createSessionIndex(options: SessionIndexOptions): SqliteSessionI
   database.exec(schema);
   const rowsOf = createRowReader(database);
   const writer = createRowWriter(options);
+  const ids = createSessionIds(database);
   const currentBasis = JSON.stringify([rules, basis]);
   const keysWhere = (condition: string) =>
     database.prepare(
@@ -73,13 +76,15 @@ export function createSessionIndex(options: SessionIndexOptions): SqliteSessionI
 
   return {
     ...writer,
+    ids,
     isComplete() {
       const found = database.prepare("SELECT basis FROM session_index_basis").get<{ basis: string }>();
       return found?.basis === currentBasis;
     },
-    rebuild(sessions) {
+    rebuild(sessions, owners) {
       database.exec("DELETE FROM session_index; DELETE FROM session_index_basis");
       for (const session of sessions) writer.restore(session);
+      ids.rebuild(owners);
       database.prepare("INSERT INTO session_index_basis VALUES (?)").run(currentBasis);
     },
     async list(query) {
@@ -89,6 +94,7 @@ export function createSessionIndex(options: SessionIndexOptions): SqliteSessionI
       return { rows: rowsOf(found.slice(0, query.limit)), hasMore: found.length > query.limit };
     },
     bySessionId: async (sessionId) => keysIn(keysWhere("session_id = ?").all(sessionId, -1)),
+    sessionIds: async (key) => ids.of(key),
     byLabel: async (label, agentId, limit) =>
       agentId === undefined
         ? keysIn(keysWhere("label = ?").all(label, limit))

@@ -86,7 +86,7 @@ describe("the session index", () => {
         fc.array(session, { maxLength: 40 }),
         fc.array(query, { maxLength: 12 }),
         async (touched, queries) => {
-          database.transaction(() => index.rebuild(touched));
+          database.transaction(() => index.rebuild(touched, []));
           const sessions = [...new Map(touched.map((one) => [one.key, one])).values()];
           for (const asked of queries) {
             const expected = expectedPage(sessions, asked);
@@ -131,7 +131,7 @@ describe("the session index", () => {
       aSession(3).key,
       first.key,
     ]);
-    index.rebuild([first, second]);
+    index.rebuild([first, second], []);
     expect(await index.byLabel("ops", "main", 5)).toEqual([first.key]);
     expect((await index.list(aQuery())).rows.map((row) => row.session)).toEqual([second, first]);
     index.touch({ ...second, title: "goes on" });
@@ -144,7 +144,7 @@ describe("the session index", () => {
   it("STORE-4: an index that was derived by other settings knows that it has to be made anew", () => {
     const database = temporaryDatabase();
     expect(openIndex(database).isComplete()).toBe(false);
-    openIndex(database).rebuild([aSession(1)]);
+    openIndex(database).rebuild([aSession(1)], []);
     expect(openIndex(database).isComplete()).toBe(true);
     expect(openIndex(database, { basis: "mainKey=home" }).isComplete()).toBe(false);
   });
