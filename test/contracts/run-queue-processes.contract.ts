@@ -19,7 +19,7 @@ export function runQueueProcessesContract(name: string, makeHarness: () => Promi
     for (const harness of harnesses.splice(0)) await harness.dispose();
   });
 
-  describe(`RUN-3: the run queue contract with several processes, ${name}`, { timeout: 120_000 }, () => {
+  describe(`RUN: the run queue contract with several processes, ${name}`, { timeout: 120_000 }, () => {
     it("SEND-5: a run is waited for from another process than the one that settles it", async () => {
       const harness = await fresh();
       const { queue } = (await harness.open()).engine;

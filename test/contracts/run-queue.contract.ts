@@ -17,7 +17,7 @@ export function runQueueContract(name: string, makeHarness: () => Promise<QueueH
     for (const harness of opened.splice(0)) await harness.dispose();
   });
 
-  describe(`RUN-3: the run queue contract, ${name}`, () => {
+  describe(`RUN: the run queue contract, ${name}`, () => {
     describe("order", () => {
       it("RUN-1: runs of one lane are serial and in order, also when they are accepted while another runs", async () => {
         const { queue } = (await fresh()).engine;

@@ -140,7 +140,7 @@ export function transcriptsContract(name: string, harness: StorageHarness): void
       expect((await transcripts.info(sessionId))?.sessionKey).toBe("agent:main:discord:channel:1");
     });
 
-    it("STORE-7: a moved session's transcript belongs to the new key once it writes", async () => {
+    it("STORE: a moved session's transcript belongs to the new key once it writes", async () => {
       const { storage, transcripts } = await open(turnsOf([2]));
       await storage.apply([
         turnWrite(2, entriesFrom(3, 1), { sessionKey: keyFor("agent:main:telegram:group:-1009") }),

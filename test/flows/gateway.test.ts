@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { scriptedAgent } from "../../src/agents/scripted-agent.ts";
 import type { GatewayMethod } from "../../src/core/gateway.ts";
 import { createSwitchboard } from "../../src/switchboard.ts";
@@ -617,7 +617,7 @@ describe("sessions.delete", () => {
       await board.quiet();
     }
     const files = () => readdirSync(join(board.dataDir, "transcripts")).sort();
-    expect(files()).toHaveLength(3);
+    await vi.waitFor(() => expect(files()).toHaveLength(3));
     await board.gateway.call("sessions.delete", { sessionKey: ROOM_KEY });
     await board.discord.says("back", { from: ROOM });
     await board.quiet();
@@ -625,7 +625,7 @@ describe("sessions.delete", () => {
       expect(await codeOf(board.gateway.call("chat.history", { sessionKey }))).toBe("SESSION_NOT_FOUND");
     }
     const { sessionId } = await board.gateway.call("sessions.resolve", { key: ROOM_KEY });
-    expect(files()).toEqual([`${sessionId}.jsonl`]);
+    await vi.waitFor(() => expect(files()).toEqual([`${sessionId}.jsonl`]));
     expect(await texts(board, ROOM_KEY)).toEqual(["back", "found: Olivia: back"]);
   });
 

@@ -80,7 +80,7 @@ describe("the Discord stand-in, REST", () => {
     expect(discord.sent.map(({ content }) => content)).toEqual(["d"]);
   });
 
-  it("CMD-4: POST overwrites by name and keeps the rest, PUT replaces everything, bad definitions are 50035", async () => {
+  it("CMD: POST overwrites by name and keeps the rest, PUT replaces everything, bad definitions are 50035", async () => {
     const discord = await standin();
     const path = `/applications/${discord.bot.applicationId}/commands`;
     const ping = { name: "ping", description: "Ping." };
@@ -105,7 +105,7 @@ describe("the Discord stand-in, REST", () => {
     ).toEqual([pong.body.id]);
   });
 
-  it("CMD-4: a call is acknowledged once, and only its caller sees an ephemeral answer", async () => {
+  it("CMD: a call is acknowledged once, and only its caller sees an ephemeral answer", async () => {
     const discord = await standin();
     const commands = `/applications/${discord.bot.applicationId}/commands`;
     await call(discord, "POST", commands, { name: "ping", description: "Ping." });

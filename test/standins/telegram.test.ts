@@ -334,7 +334,7 @@ describe("TG-2: failures on demand", () => {
   });
 });
 
-describe("CMD-4: command menus", () => {
+describe("CMD: command menus", () => {
   const list = [{ command: "weather", description: "Tells the weather" }];
 
   it.each([
@@ -361,11 +361,11 @@ describe("CMD-4: command menus", () => {
       { commands: list, scope: { type: "chat", chat_id: 5 } },
       "chat not found",
     ],
-  ])("CMD-4: %s is refused", async (_, payload, reason) => {
+  ])("CMD: %s is refused", async (_, payload, reason) => {
     expect(await description(raw("setMyCommands", payload))).toContain(reason);
   });
 
-  it("CMD-4: each scope and language has its own list, and the narrowest one is seen", async () => {
+  it("CMD: each scope and language has its own list, and the narrowest one is seen", async () => {
     const scope = { type: "all_private_chats" };
     await raw("setMyCommands", { commands: list });
     await raw("setMyCommands", {

@@ -6,7 +6,7 @@ import { createSessionIndex, type SessionIndexOptions } from "../engine/sqlite/s
 import { SwitchboardError } from "../errors.ts";
 import type { Clock, Logger } from "../ports/host.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
-import type { Change, Tables, TurnWrite, Write } from "../ports/storage.ts";
+import type { Change, Storage, Tables, TurnWrite, Write } from "../ports/storage.ts";
 import { createKeyLock } from "./key-lock.ts";
 import { changeOf, movedOf, recordKey, recordOf, sessionOf } from "./records.ts";
 import { type CarryingStorage, createStorage, type MirrorOptions } from "./storage.ts";
@@ -109,12 +109,19 @@ export async function createKeyvStorage(options: KeyvStorageOptions): Promise<Ca
     else logger.warn({ key }, notListed);
   }
   if (!index.isComplete()) {
-    const all = (start: string) => storedIn(keyv, values, prefix, start);
-    const [sessions, owners] = [await sessionsIn(all, logger), await ownersIn(all, values)];
-    database.transaction(() => index.rebuild(sessions, owners));
+    const all: FindStored = (start) => storedIn(keyv, values, prefix, start);
+    const derived = [await sessionsIn(all, logger), await ownersIn(all, values)] as const;
+    database.transaction(() => index.rebuild(...derived));
   }
-  const storage = createStorage({ values, index, changes: { update, apply } }, options);
-  return { ...storage, before: apply, applyNow: () => undefined };
+  return withoutCarrying(createStorage({ values, index, changes: { update, apply } }, options), apply);
+}
+
+/** The values live elsewhere: they are written before a transaction, not in it. */
+function withoutCarrying(
+  storage: ReturnType<typeof createStorage>,
+  before: Storage["apply"],
+): CarryingStorage {
+  return { ...storage, before, applyNow: () => undefined };
 }
 
 const keysPerStep = 200;

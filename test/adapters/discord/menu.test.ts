@@ -31,7 +31,7 @@ const statusCommand: CommandSpec = {
 const ours = [sendCommand, statusCommand];
 
 describe("discord: the command menu", () => {
-  it("CMD-4: our commands join the host's, which stay untouched, and nothing is replaced as a whole", async () => {
+  it("CMD: our commands join the host's, which stay untouched, and nothing is replaced as a whole", async () => {
     const bot = await aBot();
     const hosts = bot.discord.commands().upsert({ name: "ban", description: "The host's own." }).command;
     await startedWith(bot, ours);
@@ -47,7 +47,7 @@ describe("discord: the command menu", () => {
     ]);
   });
 
-  it("CMD-4 CMD-5: definitions have choices, fit the limits and speak the person's language", async () => {
+  it("CMD: definitions have choices, fit the limits and speak the person's language", async () => {
     const bot = await aBot();
     await startedWith(bot, ours);
     await menuOf(bot.discord, 2);
@@ -63,7 +63,7 @@ describe("discord: the command menu", () => {
     expect(bot.discord.commands().find("status")?.description).toHaveLength(100);
   });
 
-  it("CMD-4: what is already right is not written again; what has changed is changed in place", async () => {
+  it("CMD: what is already right is not written again; what has changed is changed in place", async () => {
     const bot = await aBot();
     const { discord } = bot;
     const outdated = {
@@ -93,7 +93,7 @@ describe("discord: the command menu", () => {
     await next.stop();
   });
 
-  it("CMD-4: a command of the host with the name of ours is neither overwritten nor answered", async () => {
+  it("CMD: a command of the host with the name of ours is neither overwritten nor answered", async () => {
     const bot = await aBot();
     const { discord } = bot;
     discord.commands().upsert({ name: "status", description: "The host's own status." });
@@ -123,7 +123,7 @@ describe("discord: the command menu", () => {
     expect(discord.requests.filter(({ path }) => path.endsWith("/commands"))).toEqual([]);
   });
 
-  it("CMD-4: commands of the host alone, global or of the server, are left to the host", async () => {
+  it("CMD: commands of the host alone, global or of the server, are left to the host", async () => {
     const bot = await aBot();
     const { discord } = bot;
     discord.commands().upsert({ name: "ban", description: "The host's." });
@@ -137,7 +137,7 @@ describe("discord: the command menu", () => {
     expect(foreign.map(({ state }) => state)).toEqual(["unanswered", "unanswered"]);
   });
 
-  it("CMD-4: a menu that cannot be read is reported, and made at the next connection", async () => {
+  it("CMD: a menu that cannot be read is reported, and made at the next connection", async () => {
     const bot = await aBot();
     const { discord } = bot;
     discord.faults.next("GET", /\/commands$/, { kind: "status", status: 403, code: 50001 });
@@ -149,7 +149,7 @@ describe("discord: the command menu", () => {
 });
 
 describe("discord: a command that a person calls", () => {
-  it("CMD-4: the core gets words, place and person; the answer is for the caller alone", async () => {
+  it("CMD: the core gets words, place and person; the answer is for the caller alone", async () => {
     const bot = await aBot();
     const { discord } = bot;
     const host = await readyWith(bot);
@@ -170,7 +170,7 @@ describe("discord: a command that a person calls", () => {
     expect(discord.sent).toEqual([]);
   });
 
-  it("J10 CMD-4: called in a thread it belongs to the parent, also in one that the client has never heard of", async () => {
+  it("J10 CMD: called in a thread it belongs to the parent, also in one that the client has never heard of", async () => {
     const bot = await aBot();
     const { discord } = bot;
     const host = await readyWith(bot);
@@ -185,7 +185,7 @@ describe("discord: a command that a person calls", () => {
     expect(host.commandCalls.map(({ from }) => from)).toEqual(places);
   });
 
-  it("J10 CMD-4: a client without partials knows neither such a thread nor the direct chat, so they are looked up", async () => {
+  it("J10 CMD: a client without partials knows neither such a thread nor the direct chat, so they are looked up", async () => {
     const bot = await aBot({ client: { partials: [] } });
     const { discord } = bot;
     const host = await readyWith(bot);
@@ -201,7 +201,7 @@ describe("discord: a command that a person calls", () => {
     ]);
   });
 
-  it("CMD-4: it works in the direct chat with the bot", async () => {
+  it("CMD: it works in the direct chat with the bot", async () => {
     const bot = await aBot();
     const host = await readyWith(bot);
     const call = bot.discord.slash("status", { in: bot.discord.direct });
@@ -209,7 +209,7 @@ describe("discord: a command that a person calls", () => {
     expect(host.commandCalls[0]?.from).toEqual({ ...placeOf(bot.discord.direct.id), chatType: "direct" });
   });
 
-  it("CMD-4: a slow command is acknowledged at once and answered when it is done", async () => {
+  it("CMD: a slow command is acknowledged at once and answered when it is done", async () => {
     const bot = await aBot();
     const host = await readyWith(bot);
     const { finish, answer } = slowAnswer();
@@ -223,7 +223,7 @@ describe("discord: a command that a person calls", () => {
     expect(call.answers).toMatchObject([{ content: "done" }]);
   });
 
-  it("CMD-4 K06: a long answer goes on in private follow-ups and notifies nobody", async () => {
+  it("CMD K06: a long answer goes on in private follow-ups and notifies nobody", async () => {
     const bot = await aBot();
     const host = await readyWith(bot);
     const words = Array.from({ length: 700 }, (_, index) => `@everyone${index}`);
@@ -240,7 +240,7 @@ describe("discord: a command that a person calls", () => {
     }
   });
 
-  it("CMD-4: nothing to say takes the waiting notice away", async () => {
+  it("CMD: nothing to say takes the waiting notice away", async () => {
     const bot = await aBot();
     const host = await readyWith(bot);
     host.onCommand = async () => undefined;
@@ -248,7 +248,7 @@ describe("discord: a command that a person calls", () => {
     await bot.discord.until(() => call.state === "deleted", "the notice went away");
   });
 
-  it("CMD-4: a failure inside still answers the person, and the log has the reason", async () => {
+  it("CMD: a failure inside still answers the person, and the log has the reason", async () => {
     const bot = await aBot();
     const host = await readyWith(bot);
     host.onCommand = () => Promise.reject(new Error("planted failure"));
@@ -258,7 +258,7 @@ describe("discord: a command that a person calls", () => {
     expect(host.log.at(-1)).toMatchObject({ level: "error", details: { error: "planted failure" } });
   });
 
-  it("CMD-4: a call that somebody else has acknowledged is not carried out", async () => {
+  it("CMD: a call that somebody else has acknowledged is not carried out", async () => {
     const bot = await aBot();
     const host = await readyWith(bot);
     bot.discord.faults.next("POST", /\/callback$/, { kind: "status", status: 400, code: 40_060 });
@@ -268,7 +268,7 @@ describe("discord: a command that a person calls", () => {
     expect(host.commandCalls).toEqual([]);
   });
 
-  it("CMD-4: stop waits for the command under way and takes no further one", async () => {
+  it("CMD: stop waits for the command under way and takes no further one", async () => {
     const bot = await aBot();
     const host = await readyWith(bot);
     const { finish, answer } = slowAnswer();

@@ -47,7 +47,7 @@ describe("TG-1: beside the host's own handlers", () => {
     ]);
   });
 
-  it("CMD-4: commands that are not ours are the host's alone, in private and with the bot's name too", async () => {
+  it("CMD: commands that are not ours are the host's alone, in private and with the bot's name too", async () => {
     const { telegram, order } = await besideAHandler();
     telegram.say("/start");
     telegram.say("/weather@agent_test_bot Rome", { chat: GROUP });
@@ -77,7 +77,7 @@ describe("TG-1: beside the host's own handlers", () => {
     expect(made.telegram.calls.filter(({ method }) => method.endsWith("MyCommands"))).toEqual([]);
   });
 
-  it("CMD-4: our commands do not reach the host, in a group and without the bot's name too", async () => {
+  it("CMD: our commands do not reach the host, in a group and without the bot's name too", async () => {
     const { telegram, order } = await besideAHandler("command");
     telegram.say("/send off", { chat: GROUP });
     telegram.say("/send@agent_test_bot off", { chat: GROUP });
@@ -85,7 +85,7 @@ describe("TG-1: beside the host's own handlers", () => {
     expect(order).toEqual(["agents: /send off", "agents: /send off"]);
   });
 
-  it("CMD-4: a command of ours that arrives a second time does not reach the host either", async () => {
+  it("CMD: a command of ours that arrives a second time does not reach the host either", async () => {
     const { telegram, order } = await besideAHandler("duplicate");
     telegram.say("/send off", { chat: GROUP });
     telegram.say("small talk", { chat: GROUP });
@@ -94,7 +94,7 @@ describe("TG-1: beside the host's own handlers", () => {
   });
 
   it.each(["ignored", "failed"] as const)(
-    "IN-1: what the core calls %s is the host's again",
+    "IN: what the core calls %s is the host's again",
     async (acceptance) => {
       const { telegram, order } = await besideAHandler(acceptance);
       telegram.say("from a stranger");
@@ -119,7 +119,7 @@ describe("TG-1: beside the host's own handlers", () => {
     expect(host.messages.map(({ addressed }) => addressed)).toEqual([false, true]);
   });
 
-  it("CMD-4: our commands work wherever `answers` says no", async () => {
+  it("CMD: our commands work wherever `answers` says no", async () => {
     const { telegram, order } = await besideAHandler("command", { answers: () => false });
     telegram.say("/send off");
     telegram.say("/send on", { chat: GROUP });
@@ -127,7 +127,7 @@ describe("TG-1: beside the host's own handlers", () => {
     expect(order).toEqual(["agents: /send off", "agents: /send on"]);
   });
 
-  it("IN-1: where the core answers without being named, the host does not answer as well", async () => {
+  it("IN: where the core answers without being named, the host does not answer as well", async () => {
     const { telegram, order } = await besideAHandler("run");
     telegram.say("small talk", { chat: GROUP });
     await telegram.settled();
@@ -214,7 +214,7 @@ describe("TG-1: order and loss", () => {
   });
 });
 
-describe("STORE-7: a group that becomes a supergroup", () => {
+describe("STORE: a group that becomes a supergroup", () => {
   const NEW_ID = -1004001;
   const moved = [{ from: placeOf(GROUP), to: { ...placeOf(GROUP), chatId: String(NEW_ID) } }];
 

@@ -21,8 +21,8 @@ const names = (list: readonly BotCommand[]) => list.map(({ command }) => command
 const changes = (made: TestBot) =>
   made.telegram.calls.filter(({ method }) => method === "setMyCommands").length;
 
-describe("CMD-4: the command menu", () => {
-  it("CMD-4: shows our commands in four languages", async () => {
+describe("CMD: the command menu", () => {
+  it("CMD: shows our commands in four languages", async () => {
     const made = await aBot();
     await mergedMenus(made);
     const shown = ["de", "es", "pt", "hi"].map(
@@ -31,7 +31,7 @@ describe("CMD-4: the command menu", () => {
     expect(shown).toEqual(["send in English", "send en español", "send em português", "send हिन्दी में"]);
   });
 
-  it("CMD-4: keeps the host's commands, first and unchanged, in every language", async () => {
+  it("CMD: keeps the host's commands, first and unchanged, in every language", async () => {
     const made = await aBot();
     await made.bot.api.setMyCommands([WEATHER]);
     await made.bot.api.setMyCommands([{ ...WEATHER, description: "El tiempo" }], { language_code: "es" });
@@ -45,7 +45,7 @@ describe("CMD-4: the command menu", () => {
     ]);
   });
 
-  it("CMD-4: completes a narrower menu of the host, and makes none that the host has not", async () => {
+  it("CMD: completes a narrower menu of the host, and makes none that the host has not", async () => {
     const made = await aBot();
     const scope = { type: "all_private_chats" } as const;
     await made.bot.api.setMyCommands([WEATHER], { scope });
@@ -54,7 +54,7 @@ describe("CMD-4: the command menu", () => {
     expect(await made.bot.api.getMyCommands({ scope: { type: "all_group_chats" } })).toEqual([]);
   });
 
-  it("CMD-4: a command of the host with one of our names stays the host's, and the log says so", async () => {
+  it("CMD: a command of the host with one of our names stays the host's, and the log says so", async () => {
     const made = await aBot();
     const theirs = { command: "status", description: "State of the server" };
     await made.bot.api.setMyCommands([theirs]);
@@ -67,7 +67,7 @@ describe("CMD-4: the command menu", () => {
     expect(host.log).toMatchObject([{ level: "warn", details: { command: "status" } }]);
   });
 
-  it("CMD-4: a second start changes nothing; a new command of the host is added to every language", async () => {
+  it("CMD: a second start changes nothing; a new command of the host is added to every language", async () => {
     const made = await aBot();
     await mergedMenus(made);
     const before = changes(made);
@@ -81,7 +81,7 @@ describe("CMD-4: the command menu", () => {
     }
   });
 
-  it("CMD-4: a full menu of the host stays whole", async () => {
+  it("CMD: a full menu of the host stays whole", async () => {
     const made = await aBot();
     const full = Array.from({ length: 100 }, (_, index) => ({ command: `c${index}`, description: "x" }));
     await made.bot.api.setMyCommands(full);
@@ -89,7 +89,7 @@ describe("CMD-4: the command menu", () => {
     expect(await made.bot.api.getMyCommands()).toEqual(full);
   });
 
-  it("CMD-4: when Telegram refuses the menu, the adapter works all the same", async () => {
+  it("CMD: when Telegram refuses the menu, the adapter works all the same", async () => {
     const made = await aBot();
     made.telegram.failNext("setMyCommands", refused(400, "Bad Request: BOT_COMMANDS_TOO_MUCH"));
     const host = await startedWith(made, commands);

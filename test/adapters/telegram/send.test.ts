@@ -63,7 +63,7 @@ describe("TG-2: where a text goes", () => {
     expect(made.telegram.sent).toMatchObject([{ linkPreview: false }]);
   });
 
-  it("SPAWN-7: a new topic is opened in a forum, with a title Telegram takes", async () => {
+  it("SPAWN: a new topic is opened in a forum, with a title Telegram takes", async () => {
     const made = await aBot();
     const topic = await made.adapter.createThread?.(placeOf(FORUM, "1"), `${"x".repeat(127)}😀 and more`);
     expect(topic).toEqual(placeOf(FORUM, topic?.threadId));
@@ -72,7 +72,7 @@ describe("TG-2: where a text goes", () => {
     expect(made.telegram.sent).toMatchObject([{ threadId: Number(topic?.threadId) }]);
   });
 
-  it("SPAWN-7: where there are no topics the error says what to do", async () => {
+  it("SPAWN: where there are no topics the error says what to do", async () => {
     const made = await aBot();
     const { error, retryable } = await failureOf(
       made.adapter.createThread?.(placeOf(GROUP), "x") ?? Promise.resolve(),

@@ -24,7 +24,7 @@ describe("K07: the token alone is silence", () => {
   ];
   const cases = SILENCE_TOKENS.flatMap((token) => written.map((write) => [write(token), token] as const));
 
-  it.each(cases)("K07 A2A-2 A2A-3 ANN-2: %j is silent", (text, token) => {
+  it.each(cases)("K07 A2A-2 A2A-3 ANN: %j is silent", (text, token) => {
     expect(silence(text)).toEqual({ kind: "silent", token });
   });
 

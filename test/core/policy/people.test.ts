@@ -131,11 +131,11 @@ describe("who may enter", () => {
     ],
     ["a linked person where everybody shares main", {}, { linked: true, scope: "main" }, true],
     ["an owner where everything is global", {}, { owner: true, scope: "global" }, true],
-  ])("IN-1 KEY-5: a direct message of %s", (_, settings, facts, admitted) => {
+  ])("IN KEY-5: a direct message of %s", (_, settings, facts, admitted) => {
     expect(entersWith(settings, dm, facts).admitted).toBe(admitted);
   });
 
-  it("IN-1: a listed phone number also admits the LID that is known to be the same person", () => {
+  it("IN: a listed phone number also admits the LID that is known to be the same person", () => {
     const config = configOf({
       session: { dmScope: "per-peer" },
       channels: { whatsapp: { allowFrom: ["+222"] } },
@@ -169,17 +169,17 @@ describe("who may enter", () => {
       inTopic,
       false,
     ],
-  ])("IN-1 J10: a message in %s", (_, settings, from, admitted) => {
+  ])("IN J10: a message in %s", (_, settings, from, admitted) => {
     expect(entersWith(settings, aMessage(from)).admitted).toBe(admitted);
   });
 
-  it("IN-1: other bots are ignored everywhere unless they are allowed", () => {
+  it("IN: other bots are ignored everywhere unless they are allowed", () => {
     const bot = aMessage(inGroup, { sender: person("7", { isBot: true }) });
     expect(entersWith({}, bot).admitted).toBe(false);
     expect(entersWith({ bots: "allow" }, bot).admitted).toBe(true);
   });
 
-  it("IN-1: a refusal names the setting", () => {
+  it("IN: a refusal names the setting", () => {
     expect(entersWith({ dmPolicy: "disabled" }, dm)).toHaveProperty(
       "reason",
       expect.stringContaining("channels.telegram.dmPolicy"),
@@ -195,7 +195,7 @@ describe("who may enter", () => {
     ["chatter in a group", {}, inGroup, false, false],
     ["a mention in a group", {}, inGroup, true, true],
     ["chatter where no mention is needed", { requireMention: false }, inGroup, false, true],
-  ])("IN-1: %s is for the bot or not", (_, settings, from, addressed, expected) => {
+  ])("IN: %s is for the bot or not", (_, settings, from, addressed, expected) => {
     expect(isForBot(aMessage(from, { addressed }), perPeer(settings))).toBe(expected);
   });
 });

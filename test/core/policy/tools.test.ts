@@ -54,11 +54,11 @@ it.each<[string, ConfigInput["tools"], string[]]>([
     every.filter((name) => !["sessions_spawn", "agents_list"].includes(name)),
   ],
   ["agents_list can be denied alone", { deny: ["agents_list"] }, every.slice(0, -1)],
-])("TOOLS-1: %s", (_, tools, expected) => {
+])("TOOLS: %s", (_, tools, expected) => {
   expect(allowed(tools)).toEqual(expected);
 });
 
-it("TOOLS-1: an agent's lists can only remove, and only for that agent", () => {
+it("TOOLS: an agent's lists can only remove, and only for that agent", () => {
   expect(allowed({ profile: "messaging" }, { allow: ["*"] })).toEqual(messaging);
   expect(allowed({}, { allow: ["group:sessions"], deny: ["sessions_send"] })).not.toContain("sessions_send");
   const config = configOf({ agents: { list: [{ id: "ops", tools: { deny: ["*"] } }] } });
@@ -66,7 +66,7 @@ it("TOOLS-1: an agent's lists can only remove, and only for that agent", () => {
   expect(allowedTools(every, config, "ops", { depth: 0 })).toEqual([]);
 });
 
-it("TOOLS-1: a subagent has no session tools, whatever is allowed; a host's own tool stays", () => {
+it("TOOLS: a subagent has no session tools, whatever is allowed; a host's own tool stays", () => {
   expect(allowed({ profile: "full", allow: ["*"] }, {}, 1)).toEqual([]);
   expect(
     allowedTools(["weather", ...every], configOf({ tools: { profile: "full" } }), "ops", { depth: 2 }),
@@ -91,6 +91,6 @@ it.each([
   ["**", "x", true],
   ["a.c", "abc", false],
   ["a+(", "a+(", true],
-])("TOOLS-1 VIS-3: the pattern %j fits %j: %s", (pattern, text, fits) => {
+])("TOOLS VIS-3: the pattern %j fits %j: %s", (pattern, text, fits) => {
   expect(matchesPattern(pattern, text)).toBe(fits);
 });

@@ -131,20 +131,20 @@ describe("sandboxed callers", () => {
     ["tree", ["own", "child", "grandchild"]],
     ["agent", ["own", "child", "grandchild"]],
     ["all", ["own", "child", "grandchild"]],
-  ])("VIS-2: level %s is narrowed to what they spawned, whatever is granted", (level, expected) => {
+  ])("VIS: level %s is narrowed to what they spawned, whatever is granted", (level, expected) => {
     const config = configWith(level, everything);
     expect(isClamped(boxed, config)).toBe(true);
     for (const action of ["list", "send"] as const)
       expect(reachable(config, action, boxed)).toEqual(expected);
   });
 
-  it("VIS-2: only the owner's explicit sessionToolsVisibility lifts that", () => {
+  it("VIS: only the owner's explicit sessionToolsVisibility lifts that", () => {
     const config = configWith("all", everything, "all");
     expect(isClamped(boxed, config)).toBe(false);
     expect(reachable(config, "send", boxed)).toEqual(Object.keys(targets));
   });
 
-  it("VIS-2 H03: every refusal is the same text, which names no session and no agent", () => {
+  it("VIS H03: every refusal is the same text, which names no session and no agent", () => {
     const config = configWith("agent");
     const texts = (["sibling", "parent", "stranger"] as const).map((who) =>
       reason(config, who, "status", boxed),
@@ -272,7 +272,7 @@ describe("the note of a list", () => {
     expect(visibilityNote(me, configWith("all"), agentIds)).toMatchObject({ mode: "all", restricted: true });
   });
 
-  it("LIST-4 VIS-2: a sandboxed caller is told its narrower mode", () => {
+  it("LIST-4 VIS: a sandboxed caller is told its narrower mode", () => {
     expect(visibilityNote({ ...me, sandboxed: true }, configWith("all", []), agentIds)).toMatchObject({
       mode: "tree",
     });

@@ -407,7 +407,7 @@ describe("references", () => {
   });
 
   it.each([uuid, uuid.toUpperCase(), "some-id", "client-tui", "webchat-ui"])(
-    "STATUS-1: %s is looked up and is never the current session",
+    "STATUS: %s is looked up and is never the current session",
     (sessionKey) => {
       expect(refer({ sessionKey })).toEqual({
         by: "sessionId",

@@ -122,7 +122,7 @@ describe("leases", () => {
     });
   });
 
-  it("RUN-3: processes whose clocks draw the same ids are not taken for each other", async () => {
+  it("RUN: processes whose clocks draw the same ids are not taken for each other", async () => {
     const store = openStore();
     const sameIds = () => {
       let drawn = 0;

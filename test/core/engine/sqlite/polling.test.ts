@@ -4,8 +4,8 @@ import { countedDatabase } from "./counted-database.ts";
 import { manualClock, settle } from "./manual-clock.ts";
 import { holdRuns, openStore } from "./opened-store.ts";
 
-describe("RUN-3: looking for the work of other processes", () => {
-  it("RUN-3: alone, an idle engine has no timer but its heartbeat and asks nothing between two beats", async () => {
+describe("RUN: looking for the work of other processes", () => {
+  it("RUN: alone, an idle engine has no timer but its heartbeat and asks nothing between two beats", async () => {
     const store = openStore();
     const clock = manualClock();
     const database = countedDatabase(store.connect());
@@ -25,7 +25,7 @@ describe("RUN-3: looking for the work of other processes", () => {
     expect(clock.timers()).toEqual([2_000]);
   });
 
-  it("RUN-3: with another process it looks every 10 ms, later every 25, and ends when it is alone again", async () => {
+  it("RUN: with another process it looks every 10 ms, later every 25, and ends when it is alone again", async () => {
     const store = openStore();
     const clock = manualClock();
     const database = countedDatabase(store.connect());
@@ -46,7 +46,7 @@ describe("RUN-3: looking for the work of other processes", () => {
     expect(await looks(1_900)).toBe(0);
   });
 
-  it("RUN-3: a process that neither works nor waits does not look", async () => {
+  it("RUN: a process that neither works nor waits does not look", async () => {
     const store = openStore();
     const clock = manualClock();
     const { queue } = await store.engine({ clock });
@@ -60,7 +60,7 @@ describe("RUN-3: looking for the work of other processes", () => {
     expect(await wait).toBeUndefined();
   });
 
-  it("RUN-3: a delayed run of another process is started when it is due, long before the next beat", async () => {
+  it("RUN: a delayed run of another process is started when it is due, long before the next beat", async () => {
     const store = openStore();
     const [mine, theirs] = [manualClock(), manualClock()];
     const { queue } = await store.engine({ clock: mine });
@@ -75,7 +75,7 @@ describe("RUN-3: looking for the work of other processes", () => {
     expect(held.claims).toMatchObject([{ id: "r" }]);
   });
 
-  it("RUN-3: what another process did while this one did not look is found at the next beat", async () => {
+  it("RUN: what another process did while this one did not look is found at the next beat", async () => {
     const store = openStore();
     const clock = manualClock();
     const { queue } = await store.engine({ clock });
