@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createRouter } from "./commands/router.ts";
 import { wordsFor } from "./commands/words.ts";
-import { createExchanges } from "./core/announce/exchange.ts";
+import { createExchanges, forgottenExchanges } from "./core/announce/exchange.ts";
 import { createSendCheck } from "./core/delivery/send-check.ts";
 import { createTyping } from "./core/delivery/typing.ts";
 import { openDatabase } from "./core/engine/sqlite/database.ts";
@@ -50,7 +50,13 @@ export async function openStore(options: SwitchboardOptions, basics: Basics) {
           keyv: options.store,
           ...given({ prefix: options.storePrefix }),
         });
-  const sqlite = await createSqliteEngine({ database, clock, logger, writer: storage });
+  const sqlite = await createSqliteEngine({
+    database,
+    clock,
+    logger,
+    writer: storage,
+    forgetWith: forgottenExchanges,
+  });
   const engine = { ...sqlite, queue: patientQueue(sqlite.queue, clock) };
   return { database, storage, engine, queue: engine.queue };
 }

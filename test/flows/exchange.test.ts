@@ -1,9 +1,11 @@
+import { Keyv } from "keyv";
 import { describe, expect, it } from "vitest";
 import type { ConfigInput } from "../../src/core/config.ts";
-import { aBoard, type Board, OPEN, type Script } from "../fakes/a-board.ts";
+import { aBoard, aFolder, type Board, OPEN, type Script } from "../fakes/a-board.ts";
 import { asking, send } from "../fakes/asking.ts";
 import { gate } from "../fakes/gate.ts";
 import { at, memoryAdapter } from "../fakes/memory-adapter.ts";
+import { fileOf } from "../fakes/store-files.ts";
 
 const ROOM = at("discord", "channel", "222");
 const ROOM_KEY = "agent:research:discord:channel:222";
@@ -684,5 +686,78 @@ describe("a requester that did not get its answer", () => {
     await board.quiet();
     expect(answers[0]).toMatchObject({ status: "error" });
     expect(await notes(board)).toEqual([]);
+  });
+});
+
+describe("an exchange that is over", () => {
+  const HOUR_MS = 3_600_000;
+
+  /** Moves on without stepping through every heartbeat. */
+  async function later(board: Board, ms: number): Promise<void> {
+    board.clock.skip(ms);
+    await board.clock.advance(5000);
+    await board.quiet();
+  }
+
+  function inStore() {
+    const store = new Map<string, unknown>();
+    const records = () => [...store.keys()].filter((key) => key.includes("/exchange/")).length;
+    return { options: { store: new Keyv({ store }) }, records };
+  }
+
+  function inFile() {
+    const dataDir = aFolder();
+    const select = "SELECT count(*) AS n FROM kv WHERE key LIKE 'exchange/%'";
+    const records = () => fileOf(dataDir).prepare(select).get<{ n: number }>()?.n;
+    return { options: { dataDir }, records };
+  }
+
+  it.each([
+    ["SQLite", inFile],
+    ["a Keyv of the host", inStore],
+  ])("SEND-7: is forgotten with its runs, a day later, in %s", async (_, where) => {
+    const { options, records } = where();
+    const { script } = asking();
+    const board = await aBoard({
+      config: OPEN,
+      agents: { main: script, research: () => "done" },
+      ...options,
+    });
+    await board.telegram.says(send({ agentId: "research", message: "status?" }));
+    await board.quiet();
+    await later(board, 23 * HOUR_MS);
+    expect(records()).toBe(1);
+    await later(board, HOUR_MS);
+    expect(records()).toBe(0);
+    expect(board.complaints).toEqual([]);
+  });
+
+  it("A2A-4: one that still goes on after a day is remembered until a day after its end", async () => {
+    const { options, records } = inFile();
+    const { script } = asking();
+    const slow = gate();
+    const board = await aBoard({
+      config: { ...OPEN, bindings: BINDINGS, agents: { defaults: { timeoutSeconds: 3 * 24 * 3600 } } },
+      agents: {
+        main: async (turn) => {
+          if (turn.request.trigger !== "reply-back") return script(turn);
+          await slow.pass(turn.signal);
+          return "REPLY_SKIP";
+        },
+        research: ({ request }) => (request.trigger === "announce" ? "told" : "hello"),
+      },
+      ...options,
+    });
+    await board.discord.says("hi", { from: ROOM });
+    await board.quiet();
+    await board.telegram.says(send({ sessionKey: ROOM_KEY, message: "status?" }));
+    await slow.reached;
+    await later(board, 25 * HOUR_MS);
+    expect(records()).toBe(1);
+    slow.open();
+    await board.quiet();
+    expect(board.discord.sent.map((one) => one.text)).toEqual(["hello", "told"]);
+    await later(board, 25 * HOUR_MS);
+    expect(records()).toBe(0);
   });
 });

@@ -9,7 +9,7 @@ import type { Storage, Write } from "../ports/storage.ts";
 import { type Ending, errorOf } from "../runs/ending.ts";
 import type { Aftermath, ExchangeSteps } from "../runs/executor-parts.ts";
 import type { Job } from "../runs/job.ts";
-import { deliveryId } from "../runs/run-id.ts";
+import { deliveryId, exchangeIdOf } from "../runs/run-id.ts";
 import { kindOf } from "../session/describe.ts";
 import { type KeyNames, partsOf } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
@@ -124,6 +124,17 @@ function takesTurns(requester: Session, names: KeyNames): boolean {
 
 function isSubagent(key: SessionKey, session?: Session): boolean {
   return partsOf(key).family === "subagent" || session?.spawnedBy !== undefined;
+}
+
+/** An exchange is remembered as long as its runs are. One that still goes on stays: it goes with a later step. */
+export function forgottenExchanges(runIds: readonly string[]): readonly Write[] {
+  const ids = new Set(runIds.map(exchangeIdOf).filter((id) => id !== undefined));
+  return [...ids].map((id) => ({
+    type: "record",
+    table: "exchange",
+    key: id,
+    change: (current) => (current?.state === "open" ? current : undefined),
+  }));
 }
 
 const NOTHING: Aftermath = { writes: [], effects: [] };

@@ -30,6 +30,11 @@ export function exchangeRunId(exchangeId: string, step: number | "announce"): st
   return `${exchangeId}#${step}`;
 }
 
+/** The exchange that a run is a step of; undefined for all other runs. */
+export function exchangeIdOf(runId: string): string | undefined {
+  return /^(send:[^#>]+)(?:#(?:\d+|announce))?$/.exec(runId)?.[1];
+}
+
 /** The delivery of what a run said. */
 export function deliveryId(runId: string, what: "reply" | "notice" | "announce"): string {
   return `${runId}>${what}`;

@@ -1,10 +1,12 @@
 import { messageOf, SwitchboardError } from "../../errors.ts";
-import type { Engine } from "../../ports/engine.ts";
+import type { Engine, RunId } from "../../ports/engine.ts";
 import type { Clock, Logger } from "../../ports/host.ts";
+import type { Write } from "../../ports/storage.ts";
 import { createChanges } from "./changes.ts";
 import { createClaims } from "./claims.ts";
 import type { Database } from "./database.ts";
 import { defaultTiming, type EngineTiming } from "./engine-timing.ts";
+import { createForgetting } from "./forgetting.ts";
 import { createLanes } from "./lanes.ts";
 import { createLocalWorkers } from "./local-workers.ts";
 import { createOwners } from "./owners.ts";
@@ -28,6 +30,8 @@ export interface SqliteEngineOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly writer: WriteCarrier;
+  /** What goes with runs that are forgotten a day after their end. */
+  readonly forgetWith?: (ids: readonly RunId[]) => readonly Write[];
   readonly timing?: Partial<EngineTiming>;
 }
 
@@ -35,7 +39,8 @@ export interface SqliteEngineOptions {
 export async function createSqliteEngine(options: SqliteEngineOptions): Promise<Engine> {
   createTables(options.database);
   const parts = createParts(options);
-  const { changes, processes, recovery, running, owners, upkeep, waiting, workers, writer, timing } = parts;
+  const { changes, processes, recovery, running, owners, upkeep, forgetting } = parts;
+  const { waiting, workers, writer, timing } = parts;
   let closing: Promise<void> | undefined;
 
   const assertOpen = (): void => {
@@ -47,6 +52,7 @@ export async function createSqliteEngine(options: SqliteEngineOptions): Promise<
     waiting.closeAll(closed());
     await workers.stopAll(0);
     upkeep.stop();
+    await forgetting.ended();
     owners.loseAll("stopping");
     try {
       changes.write(() => {
@@ -99,8 +105,9 @@ export async function createSqliteEngine(options: SqliteEngineOptions): Promise<
 }
 
 /** Everything that makes up the engine, wired. */
-function createParts({ database, clock, logger, writer, timing: given }: SqliteEngineOptions) {
-  const timing = { ...defaultTiming, ...given };
+function createParts(options: SqliteEngineOptions) {
+  const { database, clock, logger, writer, forgetWith = () => [] } = options;
+  const timing = { ...defaultTiming, ...options.timing };
   const running = createRunning();
   const workers = createLocalWorkers();
   const rows = createRunRows(database);
@@ -125,7 +132,8 @@ function createParts({ database, clock, logger, writer, timing: given }: SqliteE
   const recovery = createRecovery({ database, changes, lanes, edges, processes, running, logger });
   const claims = createClaims({ changes, rows, lanes, schedule, edges, processes, writer, clock });
   const all = { database, clock, logger, writer, timing, changes, rows, lanes, schedule, edges };
-  const live = { processes, recovery, running, claims, waiting, workers };
+  const forgetting = createForgetting({ ...all, forgetWith });
+  const live = { processes, recovery, running, claims, waiting, workers, forgetting };
   const upkeep = createUpkeep({ ...all, ...live });
   const owners = createOwners({ database, changes, processes, recovery, join: () => upkeep.join() });
   return { ...all, ...live, upkeep, owners };

@@ -50,8 +50,9 @@ export interface RunRows {
   isCancelling(id: RunId): boolean;
   /** Claims of this process whose run somebody wants to cancel. */
   cancelRequests(owner: string): readonly string[];
-  /** Forgets at most `limit` runs that ended before `beforeMs`. */
-  prune(beforeMs: number, limit: number): void;
+  /** At most `limit`, those that ended first. */
+  endedBefore(beforeMs: number, limit: number): readonly RunId[];
+  forget(ids: readonly RunId[]): void;
 }
 
 const columns =
@@ -93,9 +94,10 @@ export function createRunRows(database: Database): RunRows {
     "SELECT lanes.claim FROM runs JOIN lanes ON lanes.lane = runs.lane " +
       "WHERE runs.ended_at IS NULL AND runs.cancelling = 1 AND runs.state = 'running' AND lanes.owner = ?",
   );
-  const prune = database.prepare(
-    "DELETE FROM runs WHERE rowid IN (SELECT rowid FROM runs WHERE ended_at IS NOT NULL AND ended_at < ? ORDER BY ended_at LIMIT ?)",
+  const endedBefore = database.prepare(
+    "SELECT id FROM runs WHERE ended_at IS NOT NULL AND ended_at < ? ORDER BY ended_at LIMIT ?",
   );
+  const forget = database.prepare("DELETE FROM runs WHERE id IN (SELECT value FROM json_each(?))");
 
   return {
     insert(run, delayed, nowMs) {
@@ -122,7 +124,8 @@ export function createRunRows(database: Database): RunRows {
     requestCancel: (id) => void requestCancel.run(id),
     isCancelling: (id) => cancelling.get(id) !== undefined,
     cancelRequests: (owner) => cancelRequests.all<{ claim: string }>(owner).map((row) => row.claim),
-    prune: (beforeMs, limit) => void prune.run(beforeMs, limit),
+    endedBefore: (beforeMs, limit) => endedBefore.all<{ id: RunId }>(beforeMs, limit).map(({ id }) => id),
+    forget: (ids) => void forget.run(JSON.stringify(ids)),
   };
 }
 

@@ -4,6 +4,7 @@ import { createAlarm } from "./alarm.ts";
 import type { Changes } from "./changes.ts";
 import type { Database } from "./database.ts";
 import type { EngineTiming } from "./engine-timing.ts";
+import type { Forgetting } from "./forgetting.ts";
 import type { Lanes } from "./lanes.ts";
 import type { LocalWorkers } from "./local-workers.ts";
 import { createPeerNews, createPeerWatch } from "./peer-watch.ts";
@@ -37,15 +38,15 @@ export interface UpkeepParts {
   readonly running: Running;
   readonly waiting: Waiting;
   readonly workers: LocalWorkers;
+  readonly forgetting: Forgetting;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly timing: EngineTiming;
 }
 
-const prunedPerBeat = 250;
-
 export function createUpkeep(parts: UpkeepParts): Upkeep {
-  const { changes, schedule, processes, recovery, waiting, workers, clock, logger, timing } = parts;
+  const { changes, schedule, processes, recovery, waiting, workers, forgetting, clock, logger, timing } =
+    parts;
   let cancelBeat = (): void => {};
   let stopped = false;
 
@@ -106,6 +107,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     look();
     peers.poke();
     attempt("set the alarm", setAlarm);
+    forgetting.begin();
     workers.nudgeAll();
   };
 
@@ -127,13 +129,12 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
 }
 
 /** One beat. false: another process has declared this one dead. */
-function lookAfterOthers({ processes, recovery, schedule, rows, clock, timing }: UpkeepParts): boolean {
+function lookAfterOthers({ processes, recovery, schedule }: UpkeepParts): boolean {
   const own = processes.beat();
   if (own === undefined) return false;
   recovery.recoverDead({ observe: true });
   recovery.heal(own);
   schedule.promoteDue();
-  rows.prune(clock.now() - timing.keepMs, prunedPerBeat);
   return true;
 }
 
