@@ -150,7 +150,7 @@ export const configSchema = closed({
   bindings: z.array(binding).default([]),
   channels: z.record(z.string().min(1), channel).default({}),
   commands: closed({
-    /** Parse `/send off` typed as text. WhatsApp always does: it has no menus. */
+    /** Parse `/send off` typed as text on Discord, which has real commands; the other platforms' commands are text. */
     text: z.boolean().default(true),
     /** Register native menus on Discord and Telegram. */
     native: z.boolean().default(true),

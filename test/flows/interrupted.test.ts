@@ -1,3 +1,4 @@
+import { Keyv } from "keyv";
 import { describe, expect, it } from "vitest";
 import { aBoard, type Board, type BoardOptions, LEASE_MS, OPEN, type Script } from "../fakes/a-board.ts";
 import { asking, send } from "../fakes/asking.ts";
@@ -408,6 +409,43 @@ describe("an exchange over restarts between any two of its steps", () => {
     }
     expect(outcomes).toContain(0);
     expect(outcomes).toContain(1);
+  });
+
+  it("RUN-2 A2A-3: is settled and announced at most once on a store without transactions, wherever a crash comes between its writes", async () => {
+    const crashes: { dataDir: string; values: Map<string, string> }[] = [];
+    const running: { board?: Board } = {};
+    class Watched extends Map<string, string> {
+      override set(key: string, value: string): this {
+        super.set(key, value);
+        // After the record and before the run that wrote it is settled: the store and the queue disagree.
+        if (key.includes("exchange") && running.board !== undefined) {
+          crashes.push({ dataDir: running.board.snapshot(), values: new Map(this) });
+        }
+        return this;
+      }
+    }
+    const onStore = (values: Map<string, string>) => new Keyv({ store: values, throwOnErrors: true });
+    const board = await aBoard({ config: CONFIG, agents, store: onStore(new Watched()) });
+    running.board = board;
+    await board.discord.says("hi", { from: ROOM });
+    await board.quiet();
+    await board.telegram.says("go");
+    await board.quiet();
+    const runId = board.agents.research?.turns.find((turn) => turn.trigger === "send")?.runId;
+    await board.close({ graceMs: 0 });
+    // opened, answered, three turns, announced.
+    expect(crashes).toHaveLength(6);
+
+    for (const { dataDir, values } of crashes.slice(1)) {
+      const next = await aBoard({ config: CONFIG, agents, dataDir, store: onStore(values), clock: board.clock });
+      await board.clock.advance(LEASE_MS);
+      await next.quiet();
+      const told = next.discord.sent.filter((one) => one.text === "told").length;
+      const { state } = await stateOf(next, runId);
+      expect(["announced", "failed"]).toContain(state);
+      expect(told).toBe(state === "announced" ? 1 : 0);
+      await next.close({ graceMs: 0 });
+    }
   });
 
   it("RUN-2 A2A-3: announces exactly once, though the process is stopped after each step", async () => {
