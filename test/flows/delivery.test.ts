@@ -316,6 +316,30 @@ describe("a denied chat", () => {
     expect(board.discord.sent).toEqual([]);
   });
 
+  it("POL-3: typing is judged by the chat it shows in, not by where the session has moved since", async () => {
+    const [first, second] = [gate(), gate()];
+    const board = await aBoard({
+      config: { session: { sendPolicy: { rules: [{ action: "deny", match: { channel: "telegram" } }] } } },
+      agents: {
+        async main({ text, signal }) {
+          await (text === "one" ? first : second).pass(signal);
+          return "done";
+        },
+      },
+    });
+    await board.discord.says("one");
+    await first.reached;
+    await board.telegram.says("two");
+    await board.discord.says("three");
+    first.open();
+    await second.reached;
+    await board.quiet();
+    expect(board.telegram.typed).toEqual([]);
+    second.open();
+    await board.quiet();
+    expect(board.discord.sent).toHaveLength(2);
+  });
+
   it("J03 POL-3: neither failures nor commands that others may use are heard of there", async () => {
     const board = await aBoard({
       config: DENY,

@@ -5,6 +5,7 @@ import { aBoard, aFolder, type Board, OPEN, type Script } from "../fakes/a-board
 import { asking, send } from "../fakes/asking.ts";
 import { gate } from "../fakes/gate.ts";
 import { at, memoryAdapter } from "../fakes/memory-adapter.ts";
+import { leaveBehind, sessionWrite, storedSession } from "../fakes/store-files.ts";
 import { fileOf } from "../fakes/store-files.ts";
 
 const ROOM = at("discord", "channel", "222");
@@ -153,6 +154,19 @@ describe("an exchange between two agents", () => {
         );
     expect(heard("main")).toEqual(["all green", "turn 2"]);
     expect(heard("research")).toEqual(["turn 1"]);
+  });
+
+  it("A2A-2: after an answer that was waited for, only the first turn is referred to it; the others read the words", async () => {
+    const { board } = await wholeExchange({ turns: (n) => `turn ${n}`, maxTurns: 3 });
+    const heard = (agentId: string) =>
+      (board.agents[agentId]?.turns ?? [])
+        .filter((turn) => turn.trigger === "reply-back")
+        .map((turn) => JSON.stringify(turn.input.content));
+    expect(heard("main")).toEqual([
+      expect.stringContaining("in the result of your sessions_send"),
+      expect.stringMatching(/\\nturn 2"/),
+    ]);
+    expect(heard("research")).toEqual([expect.stringMatching(/\\nturn 1"/)]);
   });
 
   it.each([
@@ -351,6 +365,24 @@ describe("who takes turns", () => {
     expect(board.agents.main?.turns.map((turn) => turn.trigger)).toEqual(["gateway"]);
     expect(triggers(board, "research")).toEqual(["send", "announce"]);
     expect(announced(board)).toEqual(["done for the job"]);
+  });
+
+  it("A2A-5: whoever was spawned is a subagent, whatever its key", async () => {
+    const dataDir = aFolder();
+    const main = storedSession(1, "agent:main:main");
+    const child = storedSession(2, "agent:main:acp:helper", { spawnedBy: main.key });
+    await leaveBehind(dataDir, [main, child].map(sessionWrite));
+    const { script, answers } = asking();
+    const research = () => "all green";
+    const board = await aBoard({ dataDir, config: OPEN, agents: { main: script, research } });
+    await board.gateway.call("agent", {
+      sessionKey: child.key,
+      message: send({ agentId: "research", message: "work", timeoutSeconds: 0 }),
+    });
+    await board.quiet();
+    expect(answers[0]).toMatchObject({ status: "accepted" });
+    expect(board.agents.research?.turns.map((turn) => turn.trigger)).toEqual(["send"]);
+    expect(board.agents.main?.turns.map((turn) => turn.trigger)).toEqual(["gateway"]);
   });
 
   it("A2A-5: a subagent as the target answers once and takes no turns", async () => {
@@ -735,26 +767,33 @@ describe("an exchange that is over", () => {
   it("A2A-4: one that still goes on after a day is remembered until a day after its end", async () => {
     const { options, records } = inFile();
     const { script } = asking();
-    const slow = gate();
+    const [mains, theirs] = [gate(), gate()];
     const board = await aBoard({
-      config: { ...OPEN, bindings: BINDINGS, agents: { defaults: { timeoutSeconds: 3 * 24 * 3600 } } },
+      config: { ...OPEN, bindings: BINDINGS, agents: { defaults: { timeoutSeconds: 24 * 3600 } } },
       agents: {
         main: async (turn) => {
           if (turn.request.trigger !== "reply-back") return script(turn);
-          await slow.pass(turn.signal);
+          await mains.pass(turn.signal);
+          return "and then?";
+        },
+        research: async ({ request, signal }) => {
+          if (request.trigger !== "reply-back") return request.trigger === "announce" ? "told" : "hello";
+          await theirs.pass(signal);
           return "REPLY_SKIP";
         },
-        research: ({ request }) => (request.trigger === "announce" ? "told" : "hello"),
       },
       ...options,
     });
     await board.discord.says("hi", { from: ROOM });
     await board.quiet();
     await board.telegram.says(send({ sessionKey: ROOM_KEY, message: "status?" }));
-    await slow.reached;
-    await later(board, 25 * HOUR_MS);
+    await mains.reached;
+    await later(board, 13 * HOUR_MS);
+    mains.open();
+    await theirs.reached;
+    await later(board, 13 * HOUR_MS);
     expect(records()).toBe(1);
-    slow.open();
+    theirs.open();
     await board.quiet();
     expect(board.discord.sent.map((one) => one.text)).toEqual(["hello", "told"]);
     await later(board, 25 * HOUR_MS);

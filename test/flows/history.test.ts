@@ -258,6 +258,16 @@ describe("HIST-3: paging", () => {
     expect(behind).not.toHaveProperty("nextOffset");
   });
 
+  it("HIST-3: a page that has nothing to show still leads on to what lies before it", async () => {
+    const results = Array.from({ length: 300 }, (_, n) => toolRows(`c${n}`, "r").slice(1)).flat();
+    const board = await aBoardWith([[said("user", "look")], results]);
+    const first = await history(board, { limit: 5, offset: 0 });
+    expect(first).toMatchObject({ messages: [], hasMore: true, totalMessages: 301 });
+    const second = await history(board, { limit: 5, offset: first.nextOffset });
+    expect(textsOf(second.messages)).toEqual(["look"]);
+    expect(second).toMatchObject({ hasMore: false });
+  });
+
   it("HIST-3: a page of an older session id stays with it after a reset", async () => {
     const board = await aBoardWith(Array.from({ length: 6 }, (_, n) => [said("user", `old ${n}`)]));
     const first = await history(board, { sessionKey: sessionIdOf(1), limit: 4, offset: 0 });

@@ -437,7 +437,13 @@ describe("an exchange over restarts between any two of its steps", () => {
     expect(crashes).toHaveLength(6);
 
     for (const { dataDir, values } of crashes.slice(1)) {
-      const next = await aBoard({ config: CONFIG, agents, dataDir, store: onStore(values), clock: board.clock });
+      const next = await aBoard({
+        config: CONFIG,
+        agents,
+        dataDir,
+        store: onStore(values),
+        clock: board.clock,
+      });
       await board.clock.advance(LEASE_MS);
       await next.quiet();
       const told = next.discord.sent.filter((one) => one.text === "told").length;

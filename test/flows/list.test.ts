@@ -1,7 +1,7 @@
 import { Keyv } from "keyv";
 import { describe, expect, it } from "vitest";
 import type { Session } from "../../src/core/ports/session.ts";
-import { aBoard, aFolder, type BoardOptions, use } from "../fakes/a-board.ts";
+import { aBoard, aFolder, type BoardOptions, OPEN, use } from "../fakes/a-board.ts";
 import { at, memoryAdapter, OWNER } from "../fakes/memory-adapter.ts";
 import {
   dumpOf,
@@ -353,6 +353,21 @@ describe("sessions_list: rows", () => {
     expect(await text(MAIN, "main")).toContain("to main");
   });
 
+  it("KEY-1: a row beside the main session names it `main` to its own agent and in full to others", async () => {
+    const main = storedSession(1, MAIN);
+    const topic = storedSession(3, `${MAIN}:thread:42`, { spawnedBy: main.key });
+    const board = await aBoardWith([main, storedSession(2, "agent:ops:main"), topic], {
+      config: OPEN,
+      agents: { main: () => "ok", ops: () => "ok" },
+    });
+    const parents = async (caller: string) => {
+      const { sessions } = await list(board, { limit: 1 }, caller);
+      return [sessions[0]?.parentSessionKey, sessions[0]?.spawnedBy];
+    };
+    expect(await parents(MAIN)).toEqual(["main", "main"]);
+    expect(await parents("agent:ops:main")).toEqual([MAIN, MAIN]);
+  });
+
   it("KEY-4: `global` and `unknown` are no rows, and the gateway makes no sessions of them", async () => {
     const board = await aBoardWith([
       storedSession(5, "unknown"),
@@ -467,6 +482,24 @@ describe("sessions_list: what comes from transcripts", () => {
     expect(JSON.stringify(sessions)).not.toContain("I9j0K1l2");
     expect(sessions[1]?.derivedTitle).toMatch(/^5e550000 \d{4}-\d\d-\d\d$/);
     expect(sessions[1]).not.toHaveProperty("lastMessagePreview");
+  });
+
+  it.each([{ messageLimit: 1 }, { includeDerivedTitles: true }, { includeLastMessage: true }])(
+    "LIST-2 LIST-3: with %j a row says that something in it is masked, and the answer says what a mask is",
+    async (input) => {
+      const { sessions, notice } = await list(await aBoardWithRows(), input);
+      expect(sessions.map((row) => row.contentRedacted)).toEqual([true, undefined]);
+      expect(notice).toMatch(/not the real/);
+    },
+  );
+
+  it("LIST-3: the preview is of the newest row with words; a tool call alone is passed over", async () => {
+    const dataDir = aFolder();
+    const main = storedSession(0, MAIN);
+    const rows = turnWrites(main, [[said("user", "look"), ...toolRows("c1", "r")]]);
+    await leaveBehind(dataDir, [sessionWrite(main), ...rows]);
+    const { sessions } = await list(await aBoard({ dataDir }), { includeLastMessage: true });
+    expect(sessions).toMatchObject([{ lastMessagePreview: "look" }]);
   });
 
   it("K04: titles, labels and names are one line without control, bidi or zero-width characters", async () => {

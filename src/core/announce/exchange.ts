@@ -33,7 +33,6 @@ export interface Exchanges extends ExchangeSteps {
   open(request: ExchangeRequest): { readonly run: NewRun; readonly writes: readonly Write[] };
   /** The caller has its answer, or left without one. Resolves with the record. */
   callerLeft(id: string, how: "answered" | "gone"): Promise<Exchange | undefined>;
-  get(id: string): Promise<Exchange | undefined>;
 }
 
 interface Parts {
@@ -53,16 +52,21 @@ interface Parts {
 export function createExchanges(parts: Parts): Exchanges {
   const records = parts.storage.records("exchange");
 
-  /** The exchange, while it stands at the step that the job is. */
+  /**
+   * The exchange at the step that the job is; undefined for a note, which is none. A run that has not been settled may find it further on: a store
+   * without transactions was written, and then the process ended. The step counts as not taken.
+   */
   async function current({ exchangeId, step }: Job): Promise<Exchange | undefined> {
-    const exchange = exchangeId === undefined ? undefined : await records.get(exchangeId);
+    if (exchangeId === undefined || step === undefined) return undefined;
+    const exchange = await records.get(exchangeId);
     const turn = step === "announce" ? ANNOUNCE_TURN : step;
-    return exchange?.state === "open" && exchange.turn === turn ? exchange : undefined;
+    if (exchange === undefined || (exchange.state === "open" && exchange.turn === turn)) return exchange;
+    const { deliveryId: _never, reason: _former, ...record } = exchange;
+    return { ...record, state: "open", turn };
   }
 
   return {
     open: (request) => opening(request, parts),
-    get: (id) => records.get(id),
     callerLeft: (id, how) =>
       records.update(id, (current) => (current === undefined ? undefined : { ...current, caller: how })),
     async begin(job) {

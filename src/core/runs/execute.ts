@@ -67,13 +67,6 @@ async function execute(place: RunPlace, prompt: StepPrompt, parts: ExecutorParts
     const error = `No agent "${session.agentId}" is configured.`;
     return conclude(place, input, { kind: "failed", error }, { entries: [] }, parts);
   }
-  parts.events.emit("run.started", {
-    runId: run.id,
-    sessionKey: session.key,
-    trigger: job.trigger,
-    atMs: place.startedAtMs,
-  });
-  const endTyping = parts.typing(session, job);
   const recorder = recordCalls(
     parts.tools(session, {
       runId: run.id,
@@ -85,6 +78,13 @@ async function execute(place: RunPlace, prompt: StepPrompt, parts: ExecutorParts
     parts.clock,
   );
   const request = await requestOf(place, input, prompt, recorder.tools, parts);
+  parts.events.emit("run.started", {
+    runId: run.id,
+    sessionKey: session.key,
+    trigger: job.trigger,
+    atMs: place.startedAtMs,
+  });
+  const endTyping = parts.typing(session, job);
   const timeoutMs = (job.timeoutSeconds ?? parts.config.agents.defaults.timeoutSeconds) * 1000;
   const limits = { timeoutMs, signal: run.signal, clock: parts.clock };
   const { ending, made } = await runAgent(runner, request, limits, recorder, {

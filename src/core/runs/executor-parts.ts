@@ -36,9 +36,9 @@ export interface Aftermath {
 
 /** The flow that some runs are steps of. */
 export interface ExchangeSteps {
-  /** What the speaker is told, or what a step leaves that is not taken: the exchange is over, or its announce may not leave any more. */
+  /** What the speaker is told, or what a step leaves that is not taken: its announce may not leave any more. */
   begin(job: Job): Promise<{ readonly prompt: StepPrompt } | Aftermath>;
-  /** Nothing, when the run is not the step where the exchange stands. */
+  /** Nothing, when the run is no step of an exchange. */
   after(job: Job, runId: string, ending: Ending): Promise<Aftermath>;
   /** The marks of answers that a run has got, written with the rows that hold them. */
   heard(exchangeIds: readonly string[]): readonly Write[];

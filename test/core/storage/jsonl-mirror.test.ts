@@ -206,6 +206,18 @@ describe("the JSONL mirror", () => {
     expect(readFileSync(file).subarray(0, before.length).equals(before)).toBe(true);
     expect(seqsIn(file)).toHaveLength(21);
   });
+
+  it("STORE-3: a file of many turns is made anew byte for byte, with one head", async () => {
+    const { storage, file } = open();
+    const turns = turnsOf(Array.from({ length: 150 }, () => 1));
+    await storage.apply(turns);
+    await storage.flush();
+    const before = readFileSync(file, "utf8");
+    rmSync(file);
+    await written(storage, turns.at(-1));
+    expect(readFileSync(file, "utf8")).toBe(before);
+    expect(seqsIn(file)).toHaveLength(150);
+  });
 });
 
 async function written(

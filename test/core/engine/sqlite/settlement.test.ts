@@ -147,6 +147,36 @@ describe("settling", () => {
     expect([count(), (await queue.get("pending"))?.state]).toEqual([1, "queued"]);
   });
 
+  it("RUN-2: a record that cannot be read keeps no old run from being forgotten, a store that is down keeps all of them", async () => {
+    const store = openStore();
+    const clock = manualClock();
+    let code: "STORE_UNREACHABLE" | "STORE_CORRUPT" = "STORE_UNREACHABLE";
+    const asked: (readonly string[])[] = [];
+    const { queue } = await store.engine({
+      clock,
+      writer: {
+        applyNow() {
+          throw new SwitchboardError(code, "Not now.");
+        },
+        committed() {},
+      },
+      forgetWith(ids) {
+        asked.push(ids);
+        return [turnOf("with it")];
+      },
+    });
+    await queue.work("p", 1, async () => ({ done: null }));
+    await queue.enqueue(aRun({ id: "r" }));
+    await queue.wait("r", 5_000);
+    clock.jump(24 * 3_600_000);
+    await clock.advance(4_000);
+    expect(asked).toEqual([["r"], ["r"]]);
+    expect(await queue.get("r")).toMatchObject({ state: "done" });
+    code = "STORE_CORRUPT";
+    await clock.advance(2_000);
+    expect(await queue.get("r")).toBeUndefined();
+  });
+
   it("O08: a delay longer than any timer is kept", async () => {
     const clock = manualClock();
     const { queue } = await openStore().engine({ clock, timing: { heartbeatMs: 3_600_000 } });
