@@ -16,6 +16,7 @@ import { createExecutor } from "./core/runs/execute.ts";
 import { patientQueue } from "./core/runs/patience.ts";
 import { displayName, kindOf } from "./core/session/describe.ts";
 import { isReserved, type KeyNames } from "./core/session/key.ts";
+import { createMoves } from "./core/session/moves.ts";
 import { createPeople } from "./core/session/people.ts";
 import { createSessions } from "./core/session/sessions.ts";
 import { createEmbeddedStorage } from "./core/storage/embedded.ts";
@@ -69,15 +70,17 @@ export function createServices(basics: Basics, store: Store) {
   const sessions = createSessions(parts);
   const sendCheck = createSendCheck(sessions, basics.config);
   const registered = basics.config.redaction.values;
+  const redactor = createRedactor({ registered });
   return {
     ...parts,
     sessions,
     sendCheck,
-    redactor: createRedactor({ registered }),
+    redactor,
     /** For what people read in a chat: live tokens never leave, but an example of a key stays what it is. */
     exactRedactor: createRedactor({ registered, patterns: false }),
     people: createPeople(store.storage),
-    exchanges: createExchanges({ ...parts, sessions, sendCheck }),
+    moves: createMoves(store),
+    exchanges: createExchanges({ ...parts, sessions, sendCheck, redactor }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { parseConfig } from "../src/core/config.ts";
 import { createManifest } from "../src/manifest.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -27,4 +28,20 @@ it("MAN-1: the manifest names every tool, command, channel, entry point and conf
   expect(Object.keys(manifest.channels)).toEqual(["discord", "telegram", "whatsapp"]);
   expect(manifest.entryPoints).toEqual(Object.keys(read("package.json").exports));
   expect(Object.keys(manifest.configSchema.properties)).toContain("session");
+});
+
+it("MAN-1: a bot that configures nothing fits the config schema, which has every setting", () => {
+  const { configSchema } = read("plugin.manifest.json");
+  expect(configSchema).not.toHaveProperty("required");
+  expect(Object.keys(configSchema.properties)).toEqual(Object.keys(parseConfig({}, ["main"])));
+});
+
+it("MAN-1: the client that a channel asks for is one that the package supports", () => {
+  const { peerDependencies } = read("package.json");
+  const channels: Readonly<Record<string, { readonly client: string }>> =
+    read("plugin.manifest.json").channels;
+  for (const { client } of Object.values(channels)) {
+    const [name = "", ...range] = client.split(" ");
+    expect(peerDependencies[name]?.split(" || "), client).toContain(range.join(" "));
+  }
 });

@@ -5,8 +5,7 @@ import { aBoard, aFolder, type Board, OPEN, type Script } from "../fakes/a-board
 import { asking, send } from "../fakes/asking.ts";
 import { gate } from "../fakes/gate.ts";
 import { at, memoryAdapter } from "../fakes/memory-adapter.ts";
-import { leaveBehind, sessionWrite, storedSession } from "../fakes/store-files.ts";
-import { fileOf } from "../fakes/store-files.ts";
+import { fileOf, leaveBehind, sessionWrite, storedSession } from "../fakes/store-files.ts";
 
 const ROOM = at("discord", "channel", "222");
 const ROOM_KEY = "agent:research:discord:channel:222";

@@ -64,6 +64,7 @@ describe("sessions_list: filters and pages", () => {
     ["a label with blanks around it", { label: "  Ops " }, ["2"]],
     ["a part of a label", { label: "op" }, []],
     ["the agent", { agentId: "main", limit: 1 }, ["5"]],
+    ["the agent in any case, with blanks around it", { agentId: " MAIN ", limit: 1 }, ["5"]],
     ["another agent", { agentId: "ops" }, []],
     ["part of a title, in any case", { search: "FAMILY" }, ["4"]],
     ["part of a label", { search: "ops" }, ["2", "1"]],

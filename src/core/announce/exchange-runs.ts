@@ -33,18 +33,19 @@ export async function stepRun(
   const announces = step.kind === "announce";
   const speaker = announces ? exchange.target : step.speaker;
   const other = speaker === exchange.target ? exchange.requester : exchange.target;
-  const [route, partner] = [(await sessions.get(speaker))?.route, await sessions.get(other)];
+  const [speaking, partner] = [await sessions.get(speaker), await sessions.get(other)];
   const name = announces ? "announce" : step.turn;
   return jobRun(exchangeRunId(exchange.id, name), "exchange", {
-    sessionKey: speaker,
+    // Either may have moved meanwhile, and its runs wait in the lane of the key that it has now.
+    sessionKey: speaking?.key ?? speaker,
     trigger: announces ? "announce" : "reply-back",
     text: "",
     atMs: clock.now(),
-    provenance: sentBy(other, partner === undefined ? "unknown" : channelOf(partner)),
+    provenance: sentBy(partner?.key ?? other, partner === undefined ? "unknown" : channelOf(partner)),
     chain: visited(exchange, after),
     exchangeId: exchange.id,
     step: name,
-    ...(announces && route !== undefined ? { replyTo: route } : {}),
+    ...(announces && speaking?.route !== undefined ? { replyTo: speaking.route } : {}),
   });
 }
 

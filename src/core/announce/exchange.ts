@@ -13,6 +13,7 @@ import { deliveryId, exchangeIdOf } from "../runs/run-id.ts";
 import { kindOf } from "../session/describe.ts";
 import { type KeyNames, partsOf } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
+import type { Redactor } from "../transcript/redact.ts";
 import { failureNote, firstRun, stepRun } from "./exchange-runs.ts";
 import { stepPrompt } from "./step-prompt.ts";
 import { ANNOUNCE_TURN, advance, type Ended } from "./steps.ts";
@@ -43,6 +44,8 @@ interface Parts {
   readonly sessions: Sessions;
   readonly storage: Storage;
   readonly events: Events;
+  /** What one session says to another is masked like what it lets read. */
+  readonly redactor: Redactor;
 }
 
 /**
@@ -74,7 +77,7 @@ export function createExchanges(parts: Parts): Exchanges {
       if (exchange === undefined) return NOTHING;
       const withdrawn = job.step === "announce" ? await unannounced(exchange, parts) : undefined;
       if (withdrawn !== undefined) return { writes: [settle(withdrawn, parts)], effects: [] };
-      return { prompt: await stepPrompt(job, exchange, parts.sessions) };
+      return { prompt: await stepPrompt(job, exchange, parts) };
     },
     async isNews({ exchangeId }) {
       return exchangeId === undefined || (await records.get(exchangeId))?.caller !== "answered";

@@ -4,6 +4,7 @@ import type { StepPrompt } from "../runs/executor-parts.ts";
 import type { Job } from "../runs/job.ts";
 import { channelOf, displayName } from "../session/describe.ts";
 import type { Sessions } from "../session/sessions.ts";
+import type { Redactor } from "../transcript/redact.ts";
 import {
   ANNOUNCE_CUE,
   announceContext,
@@ -14,8 +15,13 @@ import {
 } from "./wording.ts";
 
 /** What the speaker of a step is told, from the record as it stands now. */
-export async function stepPrompt(job: Job, exchange: Exchange, sessions: Sessions): Promise<StepPrompt> {
+export async function stepPrompt(
+  job: Job,
+  exchange: Exchange,
+  { sessions, redactor }: { readonly sessions: Sessions; readonly redactor: Redactor },
+): Promise<StepPrompt> {
   const names = await namesOf(exchange, sessions);
+  const masked = (text: string) => redactor.redact(text).text;
   const between = { requester: names.requester, target: names.target };
   if (job.step === "announce") {
     return {
@@ -26,7 +32,7 @@ export async function stepPrompt(job: Job, exchange: Exchange, sessions: Session
         chat: names.targetChannel,
         request: exchange.request,
         roundOneReply: exchange.roundOneReply,
-        latestReply: exchange.latestReply,
+        latestReply: exchange.latestReply === undefined ? undefined : masked(exchange.latestReply),
       }),
     };
   }
@@ -36,9 +42,11 @@ export async function stepPrompt(job: Job, exchange: Exchange, sessions: Session
     return { text: job.text, provenance: job.provenance, extraSystemPrompt };
   }
   const known = turn === 1 && exchange.caller === "answered";
+  const said: Pick<StepPrompt, "text" | "provenance"> = known
+    ? { text: REPLY_ALREADY_RETURNED, provenance: { kind: "internal_system" } }
+    : { text: masked(exchange.latestReply ?? ""), provenance: job.provenance };
   return {
-    text: known ? REPLY_ALREADY_RETURNED : (exchange.latestReply ?? ""),
-    provenance: job.provenance,
+    ...said,
     extraSystemPrompt: replyBackContext({
       ...between,
       speaker: turn % 2 === 1 ? "requester" : "target",

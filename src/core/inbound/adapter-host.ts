@@ -6,8 +6,8 @@ import type { CommandRouter, NativeCommandCall } from "../ports/command.ts";
 import type { RunQueue } from "../ports/engine.ts";
 import type { Clock, Logger } from "../ports/host.ts";
 import { deliveryPool } from "../runs/run-id.ts";
+import type { Moves } from "../session/moves.ts";
 import type { People } from "../session/people.ts";
-import type { Sessions } from "../session/sessions.ts";
 import type { FindOrigin } from "./origin.ts";
 
 /** How often, and after how long, a message that the store could not take is tried again before the platform is told. */
@@ -18,7 +18,7 @@ export interface AdapterHostParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly queue: RunQueue;
-  readonly sessions: Sessions;
+  readonly moves: Moves;
   readonly people: People;
   readonly router: CommandRouter;
   readonly findOrigin: FindOrigin;
@@ -29,7 +29,7 @@ export interface AdapterHostParts {
 
 /** What one adapter may ask of the core. Nothing here rejects: an adapter runs inside somebody else's event handlers. */
 export function createAdapterHost(adapter: ChannelAdapter, parts: AdapterHostParts): AdapterHost {
-  const { clock, config, logger, people, queue, router, sessions } = parts;
+  const { clock, config, logger, people, queue, router } = parts;
   const about = { channel: adapter.channel, accountId: adapter.accountId };
 
   async function quietly<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
@@ -67,7 +67,7 @@ export function createAdapterHost(adapter: ChannelAdapter, parts: AdapterHostPar
     const somebody = { id: "0", isBot: false };
     const old = await parts.findOrigin({ from, sender: somebody });
     const next = await parts.findOrigin({ from: to, sender: somebody });
-    await sessions.move(old.key, next.key, to);
+    await parts.moves.start(old.key, next.place, to);
   }
 
   return {

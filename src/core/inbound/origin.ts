@@ -1,14 +1,20 @@
 import type { Config } from "../config.ts";
 import { isOwner, type Owners } from "../policy/people.ts";
 import type { Address, Sender } from "../ports/chat.ts";
+import type { SessionKey } from "../ports/session.ts";
+import type { Write } from "../ports/storage.ts";
 import type { KeyNames } from "../session/key.ts";
+import type { Moves, Place } from "../session/moves.ts";
 import type { People } from "../session/people.ts";
 import { linkedName, personIds, type SamePerson } from "../session/person.ts";
 import { type ResolvedChat, resolveChat } from "../session/resolve.ts";
-import type { Sessions } from "../session/sessions.ts";
 
-/** Where something came from, as the switchboard sees it. */
+/** Where something came from, as the switchboard sees it. Key and agent are those of the session as it is now. */
 export interface Origin extends ResolvedChat {
+  /** Where the chat belongs by the rules. */
+  readonly place: Place;
+  /** The session of an admitted message, and what is written with it. */
+  readonly arrival: Place & { readonly writes: readonly Write[] };
   readonly owner: boolean;
   /** The config joins this person's ids across channels. */
   readonly linked: boolean;
@@ -27,25 +33,29 @@ export interface OriginParts {
   readonly agentIds: readonly string[];
   readonly owners: Owners;
   readonly people: People;
-  readonly sessions: Sessions;
+  readonly moves: Moves;
   /** Ids of the account behind an adapter, where its own chat counts as the owner's. */
   ownIds(channel: string, accountId: string): readonly string[];
 }
 
-/** From a chat and a person to a session: which agent, which key, and who is asking. A chat that moved is found at its new place. */
+/** From a chat and a person to a session: which agent, which key, and who is asking. A chat that moved is found at its new place. Writes nothing. */
 export function createFindOrigin(parts: OriginParts): FindOrigin {
-  const { config, names, agentIds, owners, people, sessions } = parts;
+  const { config, names, agentIds, owners, people, moves } = parts;
   return async ({ from, sender, guildId }) => {
-    const samePerson = await people.known(from.channel, sender);
+    const { samePerson, joining } = await people.known(from.channel, sender);
     const options = { agentIds, defaultAgentId: names.defaultAgentId, samePerson };
     const place = { address: from, sender, ...(guildId === undefined ? {} : { guildId }) };
     const chat = resolveChat(place, config, options);
     const ids = personIds(from.channel, sender, samePerson);
-    if (from.chatType === "direct" && ids.length > 1) await joinSessions(ids, chat, place, parts);
+    const older = from.chatType === "direct" && ids.length > 1 ? keysAlone(ids, chat, place, parts) : [];
+    const { session, arrival, moving } = await moves.find(chat, older, from);
     const ownIds = parts.ownIds(from.channel, from.accountId);
     return {
       ...chat,
-      key: (await sessions.get(chat.key))?.key ?? chat.key,
+      key: session?.key ?? chat.key,
+      agentId: session?.agentId ?? chat.agentId,
+      place: chat,
+      arrival: { key: arrival.key, agentId: arrival.agentId, writes: [...joining, ...moving] },
       owner: isOwner(owners, from.channel, sender, { samePerson, ownIds }),
       linked: linkedName(from.channel, ids, config) !== undefined,
       samePerson,
@@ -53,17 +63,18 @@ export function createFindOrigin(parts: OriginParts): FindOrigin {
   };
 }
 
-/** A person who was first met under another id keeps the session: it moves to the key of the id that counts now. */
-async function joinSessions(
+/** Keys of the person's ids one by one, the message's own first: who was first met under another id keeps the session. */
+function keysAlone(
   ids: readonly string[],
   chat: ResolvedChat,
   place: { readonly address: Address; readonly sender: Sender },
-  { config, names, agentIds, sessions }: OriginParts,
-): Promise<void> {
-  for (const id of ids) {
+  { config, names, agentIds }: OriginParts,
+): readonly SessionKey[] {
+  const own = ids.filter((id) => id === place.sender.id);
+  const keys = [...own, ...ids].map((id) => {
     const alone = { ...place, sender: { id, isBot: place.sender.isBot } };
     const options = { agentIds, defaultAgentId: names.defaultAgentId, samePerson: () => [] };
-    const { key } = resolveChat(alone, config, options);
-    if (key !== chat.key) await sessions.move(key, chat.key, place.address);
-  }
+    return resolveChat(alone, config, options).key;
+  });
+  return [...new Set(keys)].filter((key) => key !== chat.key);
 }

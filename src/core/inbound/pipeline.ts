@@ -49,7 +49,9 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
     const call = router.parse(message);
     // What an owner wanted then need not be what is wanted now.
     if (call !== undefined && isOld) return "ignored";
-    if (call !== undefined) return done(await queue.enqueue(commandRun(call)), "command");
+    if (call !== undefined) {
+      return done(await queue.enqueue(commandRun(call), { writes: origin.arrival.writes }), "command");
+    }
     if (isForBot(message, config)) return enqueue(message, origin, isOld ? "note" : "agent");
     // Words that were not meant for the bot are context for later, but make no session.
     if ((await sessions.get(origin.key)) === undefined) return "ignored";
@@ -58,8 +60,9 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
 
   async function enqueue(message: InboundMessage, origin: Origin, kind: JobKind): Promise<Acceptance> {
     const { text, sender, attachments, quoted, locale } = message;
+    const { arrival } = origin;
     const run = jobRun(inboundRunId(message.from, message.id), kind, {
-      sessionKey: origin.key,
+      sessionKey: arrival.key,
       trigger: "user",
       text,
       atMs: message.sentAtMs,
@@ -71,8 +74,8 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
       ...(quoted === undefined ? {} : { quoted }),
       ...(locale === undefined ? {} : { locale }),
     });
-    const write = sessions.arrival(origin, message, standingOf(message, origin));
-    const outcome = await queue.enqueue(run, { writes: [write] });
+    const write = sessions.arrival(arrival, message, standingOf(message, origin));
+    const outcome = await queue.enqueue(run, { writes: [...arrival.writes, write] });
     return done(outcome, kind === "agent" ? "run" : "context");
   }
 }

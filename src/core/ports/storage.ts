@@ -8,8 +8,11 @@ export interface Tables {
   exchange: Exchange;
   /** `<channel>:<id>` → ids of the same person, canonical first. */
   person: { readonly ids: readonly string[] };
-  /** Old session key → key it moved to (Telegram group that became a supergroup). */
-  moved: { readonly to: SessionKey };
+  /**
+   * Session key → key under which the session is: it moved there (Telegram group that became a supergroup). `awaited`: it has yet to come here
+   * and is still there.
+   */
+  moved: { readonly to: SessionKey; readonly awaited?: true };
 }
 
 /** Synchronous, free of effects, may be called again on a newer value; undefined deletes. */

@@ -4,6 +4,7 @@ import { isSandboxed } from "../policy/sandbox.ts";
 import type { ClaimedRun, RunSettlement } from "../ports/engine.ts";
 import type { BoundTool, NewEntry, RunRequest, TranscriptEntry } from "../ports/run.ts";
 import type { Session } from "../ports/session.ts";
+import type { KeyNames } from "../session/key.ts";
 import { promptView } from "../transcript/prompt.ts";
 import { historyWindow } from "../transcript/window.ts";
 import { conclude, recordOnly, userEntry, withoutPlace } from "./conclude.ts";
@@ -104,6 +105,11 @@ function heard(written: string, runId: string, { logger }: ExecutorParts): Spoke
   return said;
 }
 
+/** More people than one speak here, so the agent has to know who does. */
+function isShared({ chatType }: Session, { scope }: KeyNames): boolean {
+  return chatType === "group" || chatType === "channel" || scope === "global";
+}
+
 async function requestOf(
   { run, job, session, turn }: RunPlace,
   input: NewEntry,
@@ -111,7 +117,7 @@ async function requestOf(
   tools: readonly BoundTool[],
   { config, names, storage }: ExecutorParts,
 ): Promise<RunRequest> {
-  const speakers = session.chatType === "group" || session.chatType === "channel";
+  const speakers = isShared(session, names);
   const { maxEntries, maxBytes } = config.agents.defaults.history;
   const page = await storage.transcripts.page(session.sessionId, {
     beforeSeq: turn.firstSeq,

@@ -1,10 +1,17 @@
 import type { Sender } from "../ports/chat.ts";
-import type { Storage } from "../ports/storage.ts";
+import type { Storage, Write } from "../ports/storage.ts";
 import type { SamePerson } from "./person.ts";
 
+/** What is known of a sender's other ids, together with what the message itself says. */
+export interface KnownPerson {
+  readonly samePerson: SamePerson;
+  /** What makes the message's own word last; none when it is no news. */
+  readonly joining: readonly Write[];
+}
+
 export interface People {
-  /** What is known of a sender's other ids, together with what the message itself says. */
-  known(channel: string, sender: Sender): Promise<SamePerson>;
+  /** Writes nothing. */
+  known(channel: string, sender: Pick<Sender, "id" | "altIds">): Promise<KnownPerson>;
   /** Two ids are one person, from now on and after restarts. Joining twice changes nothing. */
   join(channel: string, id: string, altId: string): Promise<void>;
 }
@@ -12,30 +19,35 @@ export interface People {
 /** Which ids belong to one person (WhatsApp phone number and LID), as the platforms have told us. */
 export function createPeople(storage: Storage): People {
   const records = storage.records("person");
-  const recordKey = (channel: string, id: string) => `${channel}:${id}`;
-  const idsOf = async (channel: string, id: string) =>
-    (await records.get(recordKey(channel, id)))?.ids ?? [id];
 
-  async function join(channel: string, id: string, altId: string): Promise<void> {
-    const [first, second] = await Promise.all([idsOf(channel, id), idsOf(channel, altId)]);
-    const ids = [...new Set([...first, ...second])];
-    if (ids.length === first.length && ids.length === second.length) return;
-    await Promise.all(
-      ids.map((one) =>
-        records.update(recordKey(channel, one), (current) => ({
-          ids: [...new Set([...(current?.ids ?? []), ...ids])],
-        })),
-      ),
-    );
+  async function known(channel: string, { id, altIds = [] }: Pick<Sender, "id" | "altIds">) {
+    const told = [id, ...altIds];
+    const stored = await records.getMany(told.map((one) => recordKey(channel, one)));
+    const all = [...new Set([...told, ...stored.flatMap((record) => record?.ids ?? [])])];
+    const isNews =
+      altIds.length > 0 && stored.some((record) => !all.every((one) => record?.ids.includes(one)));
+    return {
+      samePerson: (one: string) => (all.includes(one) ? all.filter((other) => other !== one) : []),
+      joining: isNews ? all.map((one) => joinWrite(recordKey(channel, one), all)) : [],
+    };
   }
 
   return {
-    join,
-    async known(channel, sender) {
-      const own = [sender.id, ...(sender.altIds ?? [])];
-      for (const altId of sender.altIds ?? []) await join(channel, sender.id, altId);
-      const all = [...new Set((await Promise.all(own.map((id) => idsOf(channel, id)))).flat())];
-      return (id) => (all.includes(id) ? all.filter((other) => other !== id) : []);
+    known,
+    async join(channel, id, altId) {
+      const { joining } = await known(channel, { id, altIds: [altId] });
+      await storage.apply(joining);
     },
   };
+}
+
+function recordKey(channel: string, id: string): string {
+  return `${channel}:${id}`;
+}
+
+function joinWrite(key: string, ids: readonly string[]): Write {
+  const change = (current: { readonly ids: readonly string[] } | undefined) => ({
+    ids: [...new Set([...(current?.ids ?? []), ...ids])],
+  });
+  return { type: "record", table: "person", key, change };
 }

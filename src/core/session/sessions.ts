@@ -1,10 +1,8 @@
 import type { Config } from "../config.ts";
 import { SwitchboardError } from "../errors.ts";
-import { given } from "../given.ts";
-import type { Address } from "../ports/chat.ts";
 import type { Clock } from "../ports/host.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
-import type { RecordWrite, Storage, Write } from "../ports/storage.ts";
+import type { RecordWrite, Storage } from "../ports/storage.ts";
 import { type Arrival, afterArrival, type Birth, newSession, type Standing } from "./arrival.ts";
 import { afterReset } from "./freshness.ts";
 import { isMainKey, type KeyNames } from "./key.ts";
@@ -29,8 +27,6 @@ export interface Sessions {
   reset(key: SessionKey): Promise<Session>;
   /** Removes the entry, not what was said: runs of it may still be writing. SESSION_PROTECTED for a main session. */
   remove(key: SessionKey): Promise<Session>;
-  /** The chat has a new address: the session goes with it, once, with transcript and overrides. */
-  move(from: SessionKey, to: SessionKey, route: Address): Promise<void>;
 }
 
 export function createSessions(parts: {
@@ -99,36 +95,6 @@ export function createSessions(parts: {
       await records.update(session.key, () => undefined);
       return session;
     },
-    async move(from, to, route) {
-      const session = await records.get(from);
-      if (session === undefined || from === to) return;
-      await storage.apply(moveWrites(session, to, route));
-    },
-  };
-}
-
-/** In this order no crash between two writes loses the session, and two sessions never hold one label. */
-function moveWrites(session: Session, to: SessionKey, route: Address): readonly Write[] {
-  const from = session.key;
-  return [
-    { type: "record", table: "session", key: from, change: (current) => current && withoutLabel(current) },
-    { type: "record", table: "session", key: to, change: (current) => moveInto(current, session, to, route) },
-    { type: "record", table: "moved", key: from, change: () => ({ to }) },
-    { type: "record", table: "session", key: from, change: () => undefined },
-  ];
-}
-
-function withoutLabel({ label: _label, ...session }: Session): Session {
-  return session;
-}
-
-/** A session that is there already stays; what people chose for the other one holds where nothing else was chosen, so that no silence ends by accident. */
-function moveInto(current: Session | undefined, moved: Session, key: SessionKey, route: Address): Session {
-  if (current === undefined) return { ...moved, key, route };
-  const { label, sendPolicy, modelOverride, thinkingLevel, verboseLevel, pinnedAtMs } = moved;
-  return {
-    ...given({ label, sendPolicy, modelOverride, thinkingLevel, verboseLevel, pinnedAtMs }),
-    ...current,
   };
 }
 

@@ -3,7 +3,7 @@ import type { TranscriptOwner } from "../engine/sqlite/session-ids.ts";
 import { createSessionIndex, type SessionIndexOptions } from "../engine/sqlite/session-index.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Change, Tables, TurnWrite, Write } from "../ports/storage.ts";
-import { changeOf, movedOf, recordKey, recordOf, sessionOf } from "./records.ts";
+import { changeOf, followMove, movedOf, recordKey, recordOf, sessionOf } from "./records.ts";
 import { createSqliteKeyv, type SqliteKeyv } from "./sqlite-keyv.ts";
 import { type CarryingStorage, createStorage, type MirrorOptions } from "./storage.ts";
 import { infoKey, infoOf, ownerOf, planTurn, turnKey, turnOf } from "./turns.ts";
@@ -33,7 +33,7 @@ export function createEmbeddedStorage(options: EmbeddedStorageOptions): Carrying
     const json = JSON.stringify(next);
     store.writeNow(storageKey(place), json);
     if (table === "session") index.touch(next as Session, json);
-    if (table === "moved") index.ids.move(key as SessionKey, (next as Tables["moved"]).to);
+    if (table === "moved") followMove(index.ids, key as SessionKey, next as Tables["moved"]);
     return next;
   };
 

@@ -8,7 +8,7 @@ import type { Clock, Logger } from "../ports/host.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Change, Storage, Tables, TurnWrite, Write } from "../ports/storage.ts";
 import { createKeyLock } from "./key-lock.ts";
-import { changeOf, movedOf, recordKey, recordOf, sessionOf } from "./records.ts";
+import { changeOf, followMove, movedOf, recordKey, recordOf, sessionOf } from "./records.ts";
 import { type CarryingStorage, createStorage, type MirrorOptions } from "./storage.ts";
 import { infoKey, infoOf, ownerOf, planTurn, turnKey, turnOf } from "./turns.ts";
 import { createValues, type Stored, type Values } from "./values.ts";
@@ -78,7 +78,7 @@ export async function createKeyvStorage(options: KeyvStorageOptions): Promise<Ca
       // The table says which type both values have.
       if (table !== "session") await put(place, next);
       else await putSession(place, key as SessionKey, next as Session, current as Session);
-      if (table === "moved" && next) index.ids.move(key as SessionKey, (next as Tables["moved"]).to);
+      if (table === "moved" && next) followMove(index.ids, key as SessionKey, next as Tables["moved"]);
       return next;
     });
   };

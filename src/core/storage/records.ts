@@ -1,3 +1,4 @@
+import type { SessionIds } from "../engine/sqlite/session-ids.ts";
 import { SwitchboardError } from "../errors.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Change, Records, RecordWrite, Tables } from "../ports/storage.ts";
@@ -49,11 +50,20 @@ export function sessionOf(stored: Stored): Session | undefined {
   return isSession ? (session as Session) : undefined;
 }
 
-/** Where the session moved; undefined too when the record cannot be read. */
+/** Where the session moved; undefined too when it has yet to come, or when the record cannot be read. */
 export function movedOf(stored: Stored): SessionKey | undefined {
   // Checked in the next line.
-  const to = typeof stored === "object" ? (stored.value as Partial<Tables["moved"]> | null)?.to : undefined;
-  return typeof to === "string" ? to : undefined;
+  const record = typeof stored === "object" ? (stored.value as Partial<Tables["moved"]> | null) : null;
+  return typeof record?.to === "string" && record.awaited === undefined ? record.to : undefined;
+}
+
+/** What was said follows a session that has moved. */
+export function followMove(
+  ids: Pick<SessionIds, "move">,
+  from: SessionKey,
+  { to, awaited }: Tables["moved"],
+): void {
+  if (awaited === undefined) ids.move(from, to);
 }
 
 /** The change fits the table beside it, which TypeScript does not see across a union. */

@@ -35,8 +35,10 @@ export interface FindTargetParts {
   readonly storage: Storage;
 }
 
-/** Up to this many candidates are named when a reference fits several sessions. */
-const MAX_CANDIDATES = 8;
+/** Sessions of one label that are looked at: agents may share a label, and the caller may see only some of them. */
+const MAX_CANDIDATES = 200;
+/** So many are named when a reference fits several. */
+const MAX_NAMED = 8;
 
 /**
  * The one way from what a model wrote to a session. Visibility is asked after the last step of resolution, for what was really found, so no spelling
@@ -52,7 +54,10 @@ export function createFindTarget(parts: FindTargetParts): FindTarget {
     }
     const candidates = await visible(await candidatesFor(reference, parts), caller, action, parts);
     if (candidates.length > 1) {
-      const keys = candidates.map((one) => one.found && one.key).join(", ");
+      const keys = candidates
+        .slice(0, MAX_NAMED)
+        .map((one) => one.found && one.key)
+        .join(", ");
       return refused(
         failure("SESSION_AMBIGUOUS", `${candidates.length} sessions fit; name one by its key: ${keys}`),
       );

@@ -8,6 +8,8 @@ import { keyedSendRunId, sendRunId } from "../runs/run-id.ts";
 import { displayKey } from "../session/describe.ts";
 import { agentIdOf, isThreadKey, type KeyNames, parentKey } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
+import type { Redactor } from "../transcript/redact.ts";
+import { MASK_NOTICE } from "../transcript/redact-mask.ts";
 import {
   type Answer,
   type Caller,
@@ -52,6 +54,7 @@ export interface SendParts extends ToolBasics {
   readonly queue: RunQueue;
   readonly exchanges: Exchanges;
   readonly findTarget: FindTarget;
+  readonly redactor: Redactor;
 }
 
 export function sessionsSend(parts: SendParts) {
@@ -105,7 +108,7 @@ async function send(asked: Asked, caller: Caller, call: ToolCall, parts: SendPar
   const settled = await waitFor(id, asked.timeoutSeconds * 1000, waiter, caller, call, parts.queue);
   return settled === undefined
     ? leaveEarly(id, sessionKey, asked.timeoutSeconds, caller, parts)
-    : answered(settled, sessionKey, caller, parts.exchanges);
+    : answered(settled, sessionKey, caller, parts);
 }
 
 /** What no key may do, whoever asks. */
@@ -169,7 +172,7 @@ async function answered(
   settled: RunRecord,
   sessionKey: string,
   { run }: Caller,
-  exchanges: Exchanges,
+  { exchanges, redactor }: SendParts,
 ): Promise<Answer> {
   // A run may end before its model has read this: then the answer counts as heard only with the row that holds it.
   if (run === undefined) await exchanges.callerLeft(settled.id, "answered");
@@ -178,10 +181,12 @@ async function answered(
     return failure("RUN_FAILED", settled.error ?? "The run was stopped.", { runId: settled.id, sessionKey });
   }
   const reply = resultOf(settled.result)?.reply;
+  const masked = redactor.redact(reply ?? "");
   return {
     runId: settled.id,
     status: "ok",
-    ...(reply === undefined ? {} : { reply }),
+    ...(reply === undefined ? {} : { reply: masked.text }),
+    ...(masked.redacted ? { contentRedacted: true, notice: MASK_NOTICE } : {}),
     sessionKey,
     // Without an answer there is nothing to announce.
     delivery:
@@ -200,7 +205,7 @@ async function leaveEarly(
   await parts.exchanges.callerLeft(id, "gone");
   const run = await parts.queue.get(id);
   if (run !== undefined && run.state !== "queued" && run.state !== "running")
-    return answered(run, sessionKey, caller, parts.exchanges);
+    return answered(run, sessionKey, caller, parts);
   const runState = run?.state ?? "queued";
   return {
     runId: id,
