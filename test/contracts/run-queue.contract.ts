@@ -154,6 +154,30 @@ export function runQueueContract(name: string, makeHarness: () => Promise<QueueH
         await queue.enqueue(aRun({ id: "elsewhere", lane: "other" }));
         expect((await queue.pending("lane")).map((run) => run.id)).toEqual(["1", "2", "late"]);
       });
+
+      it("F09: of many lanes those are busy whose run is in hand, also while it waits for another, and no longer", async () => {
+        const { queue } = (await fresh()).engine;
+        const many = Array.from({ length: 200 }, (_, n) => `lane ${n}`);
+        const [inHand, elsewhere] = [promise(), promise()];
+        await queue.work("p", 2, async ({ id, whileWaiting }) => {
+          if (id === "waits") await whileWaiting(() => elsewhere.opened);
+          await inHand.opened;
+          return ok;
+        });
+        await queue.enqueue(aRun({ id: "queued", lane: "lane 3", pool: "nobody's" }));
+        await queue.enqueue(aRun({ id: "waits", lane: "lane 7" }));
+        await queue.enqueue(aRun({ id: "runs", lane: "lane 9" }));
+        await queue.enqueue(aRun({ id: "not asked for", lane: "other" }));
+        await vi.waitFor(
+          async () => expect([...(await queue.busy(many))].sort()).toEqual(["lane 7", "lane 9"]),
+          eagerly,
+        );
+        expect(await queue.busy([])).toEqual(new Set());
+        elsewhere.open();
+        inHand.open();
+        for (const id of ["waits", "runs"]) await queue.wait(id, 5_000).then(settled);
+        expect(await queue.busy(many)).toEqual(new Set());
+      });
     });
 
     describe("settlement", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { given } from "../../src/core/given.ts";
 import type { Session } from "../../src/core/ports/session.ts";
 import type { RowQuery, SessionIndex } from "../../src/core/ports/storage.ts";
 import { because } from "./records.contract.ts";
@@ -162,6 +163,33 @@ export function storageContract(name: string, harness: StorageHarness): void {
       await storage.apply([child(1), child(2, { archivedAtMs: 5 }), sessionWrite(aSession(3))]);
       expect(await index.children(parent)).toEqual(["agent:main:subagent:2", "agent:main:subagent:1"]);
       expect(await index.children(keyFor("agent:main:subagent:1"))).toEqual([]);
+    });
+
+    it("STORE-1: the newest children of many sessions are found at once", async () => {
+      const { storage, index } = await open();
+      const [first, second, none] = [1, 2, 3].map((n) => aSession(n).key);
+      const child = (n: number, spawnedBy = first) =>
+        sessionWrite(aSession(n, { key: keyFor(`agent:main:subagent:${n}`), ...given({ spawnedBy }) }));
+      await storage.apply([child(11), child(12), child(13), child(21, second), child(31, aSession(9).key)]);
+      const found = await index.childrenOf(
+        [first, second, none].filter((key) => key !== undefined),
+        2,
+      );
+      expect([...found]).toEqual([
+        [first, ["agent:main:subagent:13", "agent:main:subagent:12"]],
+        [second, ["agent:main:subagent:21"]],
+      ]);
+      expect(await index.childrenOf([], 2)).toEqual(new Map());
+    });
+
+    it("G06: a move that has yet to come moves no session ids", async () => {
+      const { storage, index } = await open();
+      const [from, to] = [aSession(1).key, aSession(2).key];
+      await storage.apply(turnsOf([1], { sessionKey: from }));
+      await storage.apply(turnsOf([1], { sessionId: idFor(2), sessionKey: to }));
+      const change = () => ({ to: from, awaited: true }) as const;
+      await storage.apply([{ type: "record", table: "moved", key: to, change }]);
+      expect([await index.sessionIds(from), await index.sessionIds(to)]).toEqual([[idFor(1)], [idFor(2)]]);
     });
 
     it("LIST-1: the keys that stand for no session are never listed", async () => {

@@ -215,6 +215,21 @@ describe("agent", () => {
     expect(run).toMatchObject({ state: "failed", error: "timed out after 3 s" });
   });
 
+  it("API-1: its own time limit of 0 is none, whatever limit the agents have", async () => {
+    const slow = gate();
+    const board = await aHost({
+      config: { agents: { defaults: { timeoutSeconds: 2 } } },
+      agents: { main: afterGate(slow, "late"), research: () => "" },
+    });
+    const params = { agentId: "main", message: "go", timeoutSeconds: 0 };
+    const { runId } = await board.gateway.call("agent", params);
+    await slow.reached;
+    await board.clock.advance(3000);
+    slow.open();
+    const run = await board.gateway.call("agent.wait", { runId });
+    expect(run).toMatchObject({ state: "done", result: { reply: "late" } });
+  });
+
   it.each([
     { params: { agentId: "zzz", message: "x" }, code: "AGENT_UNKNOWN", says: "main, research" },
     { params: { sessionKey: "agent:zzz:main", message: "x" }, code: "AGENT_UNKNOWN", says: "main, research" },
@@ -515,6 +530,17 @@ describe("sessions.patch", () => {
     await board.discord.says("again", { from: ROOM });
     await board.quiet();
     expect(await keys(board)).toEqual([ROOM_KEY]);
+  });
+
+  it("API-1: what is set again keeps the time since when it holds", async () => {
+    const board = await aHost();
+    const set = { sessionKey: ROOM_KEY, pinned: true };
+    await board.gateway.call("sessions.patch", set);
+    const { pinnedAt } = await row(board, ROOM_KEY);
+    expect(pinnedAt).toBe(board.clock.now());
+    await board.clock.advance(60_000);
+    await board.gateway.call("sessions.patch", set);
+    expect(await row(board, ROOM_KEY)).toMatchObject({ pinnedAt });
   });
 
   it("API-1 STORE-8: a label in use is LABEL_IN_USE, one without characters LABEL_INVALID; neither changes anything", async () => {

@@ -372,6 +372,19 @@ describe("sessions_history: what is shown", () => {
     expect(JSON.stringify(page.messages)).not.toContain(secret.slice(20));
   });
 
+  it("HIST-5: a token in the name of a file or in the arguments of a tool is masked as well", async () => {
+    const [, secret = ""] = SECRETS[0] ?? [];
+    const file = { type: "attachment", mediaType: "text/plain", name: `${secret}.txt` } as const;
+    const call = { type: "toolCall", id: "c1", name: "lookup", arguments: { with: secret } } as const;
+    const board = await aBoardWith([
+      [{ role: "user", content: [file], atMs: 1 }],
+      [{ role: "assistant", content: [call], atMs: 1 }],
+    ]);
+    const { messages } = await history(board, { includeTools: true });
+    expect(messages).toMatchObject([{ content: [{ type: "attachment" }] }, { content: [{ id: "c1" }] }]);
+    expect(JSON.stringify(messages)).not.toContain(secret.slice(10, 30));
+  });
+
   it("HIST-5: values of the config are masked wherever they turn up", async () => {
     const value = "correct horse battery";
     const board = await aBoardWith([[said("user", `it is ${value}!`)]], {
@@ -436,6 +449,31 @@ describe("sessions_history: what is shown", () => {
     });
     const own = await history(board);
     expect(own.messages[0]?.provenance).toEqual({ kind: "external_user", sourceChannel: "discord" });
+  });
+
+  it("HIST-8: each turn of an exchange names the session it came from, not the one it stands in", async () => {
+    const board = await aBoard({
+      config: OPEN,
+      agents: {
+        async main({ request, call }) {
+          if (request.trigger === "reply-back") return "since when?";
+          await call("sessions_send", { agentId: "ops", message: "all well?", timeoutSeconds: 0 });
+          return "asked";
+        },
+        ops: ({ request }) => (request.trigger === "send" ? "fine" : "REPLY_SKIP"),
+      },
+    });
+    await board.telegram.says("ask ops");
+    await board.quiet();
+    const routed = async (sessionKey: string) =>
+      (await history(board, { sessionKey })).messages
+        .filter(({ provenance }) => provenance?.kind === "inter_session")
+        .map((row) => [...textsOf([row]), row.provenance?.sourceSessionKey]);
+    expect(await routed("agent:ops:main")).toEqual([
+      ["all well?", MAIN],
+      ["since when?", MAIN],
+    ]);
+    expect(await routed(MAIN)).toEqual([["fine", "agent:ops:main"]]);
   });
 
   it("HIST-6 G02: base64 becomes a short note, and the budget counts what is left", async () => {
@@ -508,6 +546,11 @@ describe("sessions_history: what is shown", () => {
     ["a mask that somebody typed", [said("user", "it is ***")], []],
     ["a tool call whose arguments are not shown", toolRows("c", "r"), []],
     ["long words", [said("user", "x".repeat(9000))], ["truncated", "contentTruncated"]],
+    [
+      "a picture among the words",
+      [said("user", `see data:image/png;base64,${"iVBORw0KGgo".repeat(20)}`)],
+      ["truncated", "contentTruncated"],
+    ],
     ["a key", [said("user", "sk-proj-A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6")], ["contentRedacted"]],
     [
       "more than fits",

@@ -172,6 +172,17 @@ describe("STORE-2: where answers go", () => {
     expect(await keys(board)).toEqual(["main"]);
   });
 
+  it("STORE-2: the route follows the person from chat to chat, the origin stays where the session began", async () => {
+    const board = await aBoard();
+    await board.telegram.says("here");
+    await board.discord.says("now here");
+    await board.quiet();
+    expect(await row(board, MAIN)).toMatchObject({
+      origin: { channel: "telegram" },
+      deliveryContext: { channel: "discord" },
+    });
+  });
+
   it("STORE-2: while everything is one session, strangers in rooms get answers there but do not take its route", async () => {
     const board = await aBoard({ config: { session: { scope: "global" } } });
     await board.telegram.says("mine");

@@ -2,6 +2,7 @@ import { Keyv } from "keyv";
 import { describe, expect, it } from "vitest";
 import type { Session } from "../../src/core/ports/session.ts";
 import { aBoard, aFolder, type BoardOptions, OPEN, use } from "../fakes/a-board.ts";
+import { gate } from "../fakes/gate.ts";
 import { at, memoryAdapter, OWNER } from "../fakes/memory-adapter.ts";
 import {
   dumpOf,
@@ -300,6 +301,35 @@ describe("sessions_list: rows", () => {
     expect(transcriptPath).toContain(sessionIdOf(9));
   });
 
+  it("STORE-1: a row names the newest twenty sessions that it spawned, as far as the caller may see them", async () => {
+    const main = storedSession(1, MAIN);
+    const cronKey = cron(2).key;
+    const spawned = Array.from({ length: 25 }, (_, n) =>
+      storedSession(10 + n, `agent:main:subagent:${10 + n}`, { spawnedBy: main.key }),
+    );
+    const crossed = [
+      storedSession(50, "agent:ops:subagent:50", { spawnedBy: cronKey }),
+      storedSession(51, "agent:main:subagent:51", { spawnedBy: cronKey, archivedAtMs: 5 }),
+    ];
+    const board = await aBoardWith(
+      [main, cron(2), storedSession(3, "agent:ops:main"), ...spawned, ...crossed],
+      {
+        config: SEES_AGENT,
+        agents: { main: () => "ok", ops: () => "ok" },
+      },
+    );
+    const children = async (key: string, caller = MAIN) => {
+      const { sessions } = await list(board, { limit: 200 }, caller);
+      return sessions.find((row) => row.key === key)?.childSessions;
+    };
+    expect(await children("main")).toEqual(
+      Array.from({ length: 20 }, (_, n) => `agent:main:subagent:${34 - n}`),
+    );
+    expect(await children(cronKey)).toEqual(["agent:main:subagent:51"]);
+    expect(await children(cronKey, cronKey)).toEqual(["agent:main:subagent:51", "agent:ops:subagent:50"]);
+    expect(await children("agent:main:subagent:10")).toBeUndefined();
+  });
+
   it("STORE-1 F08: what nobody reported is absent, never 0 or a guess", async () => {
     const board = await aBoardWith([cron(1)]);
     const { sessions } = await list(board, { limit: 1 });
@@ -493,6 +523,15 @@ describe("sessions_list: what comes from transcripts", () => {
       expect(notice).toMatch(/not the real/);
     },
   );
+
+  it("LIST-3: the title is what a person said first, though the agent spoke before", async () => {
+    const dataDir = aFolder();
+    const main = storedSession(0, MAIN);
+    const rows = turnWrites(main, [[said("assistant", "Good morning!")], [said("user", "Is it raining?")]]);
+    await leaveBehind(dataDir, [sessionWrite(main), ...rows]);
+    const { sessions } = await list(await aBoard({ dataDir }), { includeDerivedTitles: true });
+    expect(sessions).toMatchObject([{ derivedTitle: "Is it raining?" }]);
+  });
 
   it("LIST-3: the preview is of the newest row with words; a tool call alone is passed over", async () => {
     const dataDir = aFolder();
@@ -711,6 +750,36 @@ describe("sessions_list: true whatever happened", () => {
     expect(await statusAfter("fail")).toMatchObject({ status: "failed", abortedLastRun: false });
     expect(await statusAfter("hang")).toMatchObject({ status: "timeout", abortedLastRun: true });
     expect(await statusAfter("hello")).toMatchObject({ status: "done", abortedLastRun: false });
+  });
+
+  it("F09: a session is running while a run of it is under way, to tools and host alike, and only then", async () => {
+    const slow = gate();
+    const board = await aBoard({
+      config: SEES_AGENT,
+      agents: {
+        async main({ text, signal }) {
+          if (text === "slow") await slow.pass(signal);
+          return "ok";
+        },
+      },
+    });
+    await board.telegram.says("hello");
+    await board.telegram.says("hello", { from: ROOM });
+    await board.quiet();
+    await board.telegram.says("slow");
+    await slow.reached;
+    const host = async () => (await board.gateway.call("sessions.list")).sessions;
+    const statusOf = (key: string, status: string) => expect.objectContaining({ key, status });
+    const running = [statusOf("main", "running"), statusOf(ROOM_KEY, "done")];
+    expect((await list(board)).sessions).toEqual(expect.arrayContaining(running));
+    expect(await host()).toEqual(expect.arrayContaining(running));
+    const own = (await list(board)).sessions.find(({ key }) => key === "main");
+    for (const name of ["startedAt", "endedAt", "runtimeMs"]) expect(own).not.toHaveProperty(name);
+    slow.open();
+    await board.quiet();
+    const done = [statusOf("main", "done"), statusOf(ROOM_KEY, "done")];
+    expect((await list(board)).sessions).toEqual(expect.arrayContaining(done));
+    expect(await host()).toEqual(expect.arrayContaining(done));
   });
 
   it("F09: a run that a restart cut off is no running session afterwards", async () => {

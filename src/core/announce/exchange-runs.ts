@@ -53,12 +53,15 @@ export async function stepRun(
  * A requester learns of a failure in its next run, without a run of its own. The note waits in its lane behind the run that may still get the
  * failure as its tool result, and is dropped then.
  */
-export function failureNote({ id, requester, target, reason }: Exchange, atMs: number): NewRun {
+export async function failureNote(
+  { id, requester, target, reason }: Exchange,
+  { clock, sessions }: { readonly clock: Clock; readonly sessions: Sessions },
+): Promise<NewRun> {
   return jobRun(noteRunId(id), "note", {
-    sessionKey: requester,
+    sessionKey: (await sessions.get(requester))?.key ?? requester,
     trigger: "completion",
     text: `Your sessions_send ${id} was not answered: ${reason ?? "the run failed"}.`,
-    atMs,
+    atMs: clock.now(),
     provenance: { kind: "internal_system", sourceSessionKey: target, sourceTool: "sessions_send" },
     chain: [],
     exchangeId: id,

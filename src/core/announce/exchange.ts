@@ -160,7 +160,7 @@ async function aftermath(
   };
   const step =
     next.kind === "end" || withdrawn !== undefined ? [] : [await stepRun(now, next, exchange.turn, parts)];
-  const untold = now.state === "failed" && exchange.turn === 0 ? [failureNote(now, parts.clock.now())] : [];
+  const untold = now.state === "failed" && exchange.turn === 0 ? [await failureNote(now, parts)] : [];
   return { writes: [settle(now, parts)], effects: [...step, ...untold] };
 }
 

@@ -8,6 +8,8 @@ const MARKER = "[Inter-session message";
 const MARKED: readonly string[] = ["intersessionmessage", "subagenttask"];
 /** What could stand for the bracket of a marker: every opening one but round and curly. */
 const OPENING = /(?![({])\p{Ps}/gu;
+/** Text without any of these has no such bracket; most text. */
+const PERHAPS = /[[\u0080-\uffff]/;
 const BRACKET = /(?![({])\p{Ps}|\p{Pe}/u;
 
 /**
@@ -15,6 +17,7 @@ const BRACKET = /(?![({])\p{Ps}|\p{Pe}/u;
  * or spacing): the opening bracket becomes a parenthesis, the rest stays readable. Text without a marker comes back unchanged. Linear.
  */
 export function neutralizeMarkers(text: string): string {
+  if (!PERHAPS.test(text)) return text;
   const marked = new Set<number>();
   // From the end: a bracket in front of a marked one is marked as well.
   for (const { index } of [...text.matchAll(OPENING)].reverse()) {

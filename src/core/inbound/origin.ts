@@ -47,8 +47,8 @@ export function createFindOrigin(parts: OriginParts): FindOrigin {
     const place = { address: from, sender, ...(guildId === undefined ? {} : { guildId }) };
     const chat = resolveChat(place, config, options);
     const ids = personIds(from.channel, sender, samePerson);
-    const older = from.chatType === "direct" && ids.length > 1 ? keysAlone(ids, chat, place, parts) : [];
-    const { session, arrival, moving } = await moves.find(chat, older, from);
+    const keys = from.chatType === "direct" && ids.length > 1 ? keysAlone(ids, place, parts) : [];
+    const { session, arrival, moving } = await moves.find(chat, keys, from);
     const ownIds = parts.ownIds(from.channel, from.accountId);
     return {
       ...chat,
@@ -66,7 +66,6 @@ export function createFindOrigin(parts: OriginParts): FindOrigin {
 /** Keys of the person's ids one by one, the message's own first: who was first met under another id keeps the session. */
 function keysAlone(
   ids: readonly string[],
-  chat: ResolvedChat,
   place: { readonly address: Address; readonly sender: Sender },
   { config, names, agentIds }: OriginParts,
 ): readonly SessionKey[] {
@@ -76,5 +75,5 @@ function keysAlone(
     const options = { agentIds, defaultAgentId: names.defaultAgentId, samePerson: () => [] };
     return resolveChat(alone, config, options).key;
   });
-  return [...new Set(keys)].filter((key) => key !== chat.key);
+  return [...new Set(keys)];
 }

@@ -84,6 +84,8 @@ export interface RunQueue {
   get(id: RunId): Promise<RunRecord | undefined>;
   /** Runs of a lane that are not settled, in order. */
   pending(lane: string): Promise<readonly RunRecord[]>;
+  /** Those of these lanes whose first run a worker, in whichever process, has in hand now. */
+  busy(lanes: readonly string[]): Promise<ReadonlySet<string>>;
   /** Any process, again after a reconnect; undefined = not settled when the time was up. Ends the wait edge of `waiter`. RUN_NOT_FOUND for an unknown id. */
   wait(
     id: RunId,

@@ -123,6 +123,11 @@ export interface SessionIndex {
   /** At most `limit` keys, newest first. */
   byLabel(label: string, agentId: string | undefined, limit: number): Promise<readonly SessionKey[]>;
   children(key: SessionKey): Promise<readonly SessionKey[]>;
+  /** At most `limit` children of each, newest first; who has none is not in it. */
+  childrenOf(
+    keys: readonly SessionKey[],
+    limit: number,
+  ): Promise<ReadonlyMap<SessionKey, readonly SessionKey[]>>;
 }
 
 export interface Storage {

@@ -24,8 +24,8 @@ export interface Whereabouts {
  * lane of their key, and those in two lanes would write one transcript at the same time. Until then messages stay with it where it is.
  */
 export interface Moves {
-  /** `olderKeys`: other keys under which the chat may have begun, the one that the message itself names first. Writes nothing. */
-  find(place: Place, olderKeys: readonly SessionKey[], route: Address): Promise<Whereabouts>;
+  /** `keys`: those under which the chat may have begun, the one that the message itself names first. Writes nothing. */
+  find(place: Place, keys: readonly SessionKey[], route: Address): Promise<Whereabouts>;
   /** The chat of the session `from` is now at `place`: it moves at once or, when it is busy, with a later message from there. Twice is fine. */
   start(from: SessionKey, place: Place, route: Address): Promise<void>;
 }
@@ -57,19 +57,17 @@ export function createMoves({
   }
 
   return {
-    async find(place, olderKeys, route) {
+    async find(place, keys, route) {
       const [current, redirect] = await Promise.all([records.get(place.key), moved.get(place.key)]);
-      const awaited = redirect?.awaited === true ? [redirect.to] : [];
-      const keys = [...olderKeys, ...awaited];
-      const olds = (await records.getMany(keys)).filter((one) => one !== undefined);
-      if (olds.length === 0) {
-        const session = current ?? (redirect === undefined ? undefined : await records.get(redirect.to));
+      const older = [...keys, ...(redirect?.awaited === true ? [redirect.to] : [])];
+      const others = await records.getMany(older.filter((key) => key !== place.key));
+      const olds = others.filter((one) => one !== undefined);
+      const own = olds.find(({ key }) => key === keys[0]);
+      const session = own ?? current ?? olds[0] ?? (redirect && (await records.get(redirect.to)));
+      const idle = await Promise.all(olds.map(isIdle));
+      if (olds.length === 0 || idle.includes(false)) {
         return { ...given({ session }), arrival: session ?? place, moving: [] };
       }
-      const own = olds.find(({ key }) => key === olderKeys[0]);
-      const session = own ?? current ?? olds[0];
-      const idle = await Promise.all(olds.map(isIdle));
-      if (!idle.every(Boolean)) return { ...given({ session }), arrival: session ?? place, moving: [] };
       return { ...given({ session }), arrival: place, moving: await movesOf(olds, place, route) };
     },
     async start(from, place, route) {

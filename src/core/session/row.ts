@@ -1,6 +1,6 @@
 import { given } from "../given.ts";
 import type { Address } from "../ports/chat.ts";
-import type { SessionKey } from "../ports/session.ts";
+import type { Session, SessionKey } from "../ports/session.ts";
 import type { Row } from "../ports/storage.ts";
 import { channelOf, displayKey, displayName } from "./describe.ts";
 import { type KeyNames, parentKey } from "./key.ts";
@@ -14,11 +14,20 @@ export interface Viewer {
   transcriptPath(sessionId: string): string | undefined;
 }
 
+/** What is true of a session at this moment and not stored with it. */
+export interface RowNow {
+  readonly running: boolean;
+  /** Those of its children that the viewer may see. */
+  readonly children: readonly SessionKey[];
+}
+
 /** A row as tools and the gateway show it. Unknown values are absent. Times are Unix ms. */
 export type PublicRow = Readonly<Record<string, unknown>>;
 
-export function publicRow({ session, kind }: Row, viewer: Viewer): PublicRow {
+export function publicRow({ session, kind }: Row, viewer: Viewer, now: RowNow): PublicRow {
   const { route, origin, usage } = session;
+  // What is stored of the last run says nothing of the one that is under way.
+  const lastRun: Pick<Session, "startedAtMs" | "endedAtMs"> = now.running ? {} : session;
   const shown = (key: SessionKey | undefined) =>
     key === undefined ? undefined : displayKey(key, viewer.agentId, viewer.names);
   const path = viewer.trusted ? viewer.transcriptPath(session.sessionId) : undefined;
@@ -52,10 +61,11 @@ export function publicRow({ session, kind }: Row, viewer: Viewer): PublicRow {
     origin: origin === undefined ? undefined : place(origin),
     spawnedBy: shown(session.spawnedBy),
     parentSessionKey: shown(parentKey(session.key)),
-    status: session.status,
-    startedAt: session.startedAtMs,
-    endedAt: session.endedAtMs,
-    runtimeMs: runtimeMs(session.startedAtMs, session.endedAtMs),
+    childSessions: now.children.length === 0 ? undefined : now.children.map(shown),
+    status: now.running ? "running" : session.status,
+    startedAt: lastRun.startedAtMs,
+    endedAt: lastRun.endedAtMs,
+    runtimeMs: runtimeMs(lastRun.startedAtMs, lastRun.endedAtMs),
     archived: session.archivedAtMs !== undefined,
     archivedAt: session.archivedAtMs,
     pinned: session.pinnedAtMs !== undefined,

@@ -7,7 +7,7 @@ import { changeOf, followMove, movedOf, recordKey, recordOf, sessionOf } from ".
 import { createSqliteKeyv, type SqliteKeyv } from "./sqlite-keyv.ts";
 import { type CarryingStorage, createStorage, type MirrorOptions } from "./storage.ts";
 import { infoKey, infoOf, ownerOf, planTurn, turnKey, turnOf } from "./turns.ts";
-import { createValues, decode, type Stored, storageKey } from "./values.ts";
+import { createDecoder, createValues, decode, type Stored, storageKey } from "./values.ts";
 
 export type EmbeddedStorageOptions = SessionIndexOptions & MirrorOptions;
 
@@ -18,7 +18,11 @@ export function createEmbeddedStorage(options: EmbeddedStorageOptions): Carrying
   const index = createSessionIndex(options);
   if (!index.isComplete()) database.transaction(() => index.rebuild(sessionsIn(store), ownersIn(store)));
 
-  const read = (key: string): Stored => decode(store.readNow(storageKey(key)));
+  const decoder = createDecoder();
+  const read = (key: string): Stored => {
+    const place = storageKey(key);
+    return decoder(place, store.readNow(place));
+  };
 
   const changeNow = <T extends keyof Tables>(table: T, key: string, change: Change<Tables[T]>) => {
     const place = recordKey(table, key);
@@ -59,7 +63,10 @@ export function createEmbeddedStorage(options: EmbeddedStorageOptions): Carrying
       database.transaction(() => changeNow(table, key, change)),
     apply: async (writes: readonly Write[]) => database.transaction(() => applyNow(writes)),
   };
-  return { ...createStorage({ values: createValues(keyvOf(store)), index, changes }, options), applyNow };
+  return {
+    ...createStorage({ values: createValues(keyvOf(store), "", decoder), index, changes }, options),
+    applyNow,
+  };
 }
 
 /** Keys and texts go through as they are: there is one writer of this table, and it keeps its own names apart. */

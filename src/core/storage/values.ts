@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Keyv } from "keyv";
+import { LRUCache } from "lru-cache";
 import { messageOf, SwitchboardError } from "../errors.ts";
 
 /** What lies under a key. "damaged": something is there that is not what we wrote. */
@@ -17,10 +18,10 @@ export interface Values {
  * `keyv` must throw on errors: otherwise a store that is down reads as empty. Values are handed to it as JSON text, because
  * Keyv's own serializer turns some texts (":base64:…") into something else. Keys carry `prefix`, whatever the namespace is.
  */
-export function createValues(keyv: Keyv<string>, prefix = ""): Values {
+export function createValues(keyv: Keyv<string>, prefix = "", decoder = createDecoder()): Values {
   const readOne = async (place: string): Promise<Stored> => {
     try {
-      return decode(await keyv.get(place));
+      return decoder(place, await keyv.get(place));
     } catch (error) {
       if (isDamage(error)) return "damaged";
       throw unreachable(error);
@@ -32,7 +33,7 @@ export function createValues(keyv: Keyv<string>, prefix = ""): Values {
       // Without a getMany of the store's own, Keyv's reads a failure as "not there".
       if (places.length < 2 || !keyv.store.getMany) return Promise.all(places.map(readOne));
       try {
-        return (await keyv.getMany(places)).map(decode);
+        return (await keyv.getMany(places)).map((text, index) => decoder(places[index] ?? "", text));
       } catch (error) {
         if (isDamage(error)) return Promise.all(places.map(readOne));
         throw unreachable(error);
@@ -59,6 +60,25 @@ export function storageKey(key: string, prefix = ""): string {
 }
 
 const longestKey = 160;
+
+/** Texts that stay parsed, counted in UTF-16 units. */
+const longestMemory = 4_000_000;
+
+/** `decode` with a memory: the same text under the same key is the same value again, which nobody may change. */
+export function createDecoder(): (key: string, text: unknown) => Stored {
+  const known = new LRUCache<string, { readonly text: string; readonly stored: Stored }>({
+    maxSize: longestMemory,
+    sizeCalculation: ({ text }) => text.length + 100,
+  });
+  return (key, text) => {
+    if (typeof text !== "string") return decode(text);
+    const last = known.get(key);
+    if (last?.text === text) return last.stored;
+    const stored = decode(text);
+    known.set(key, { text, stored });
+    return stored;
+  };
+}
 
 /** The text that `Values.write` stores, read back. */
 export function decode(text: unknown): Stored {

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { given } from "../given.ts";
 import { visibilityNote, visibleScope } from "../policy/visibility.ts";
-import type { SessionKind } from "../ports/session.ts";
+import type { RunQueue } from "../ports/engine.ts";
+import type { SessionKey, SessionKind } from "../ports/session.ts";
 import type { Row, RowQuery, RowScope, Storage } from "../ports/storage.ts";
 import { cleanLabel } from "../session/describe.ts";
-import type { KeyNames } from "../session/key.ts";
-import { type PublicRow, publicRow, type Viewer } from "../session/row.ts";
+import { agentIdOf, type KeyNames } from "../session/key.ts";
+import { type PublicRow, publicRow, type RowNow, type Viewer } from "../session/row.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { LIST_BYTES, utf8Bytes } from "../transcript/limits.ts";
 import { MASK_NOTICE } from "../transcript/redact-mask.ts";
@@ -23,6 +24,8 @@ import type { RowExtras } from "./row-extras.ts";
 const KINDS: readonly SessionKind[] = ["main", "group", "cron", "hook", "node", "other"];
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 200;
+/** Children that a row names. */
+const MAX_CHILDREN = 20;
 /** A public row says what is stored at most twice (a label is its display name too), and little besides. */
 const STORED_TIMES = 2;
 const ROW_OVERHEAD = 2048;
@@ -50,6 +53,7 @@ export interface ListParts extends ToolBasics {
   readonly agentIds: readonly string[];
   readonly sessions: Sessions;
   readonly storage: Storage;
+  readonly queue: RunQueue;
   readonly extras: RowExtras;
 }
 
@@ -72,9 +76,10 @@ async function list(asked: Asked, caller: Caller, parts: ListParts): Promise<Ans
   const kinds = parseKinds(asked.kinds);
   if ("error" in kinds) return failure("INPUT_INVALID", kinds.error);
   const asking = { key: caller.session.key, agentId: caller.session.agentId, sandboxed: caller.sandboxed };
+  const scope = await scopeOf(caller, parts);
   const page = await parts.storage.index.list({
     ...filters(asked, kinds.kinds, parts.clock.now()),
-    scope: await scopeOf(caller, parts),
+    scope,
   });
   const viewer: Viewer = {
     agentId: asking.agentId,
@@ -82,9 +87,10 @@ async function list(asked: Asked, caller: Caller, parts: ListParts): Promise<Ans
     trusted: !asking.sandboxed && caller.session.spawnedBy === undefined,
     transcriptPath: (id) => parts.storage.transcriptPath(id),
   };
+  const now = await rowsNow(page.rows, scope, parts);
   const rows = await Promise.all(
     page.rows.map(async (row) => ({
-      ...publicRow(row, viewer),
+      ...publicRow(row, viewer, now(row)),
       ...(await parts.extras(row.session, asked)),
     })),
   );
@@ -107,6 +113,25 @@ async function scopeOf(caller: Caller, { config, agentIds, sessions }: ListParts
   const { key, agentId } = caller.session;
   const descendants = await sessions.descendants(key);
   return visibleScope({ key, agentId, sandboxed: caller.sandboxed, descendants }, "list", config, agentIds);
+}
+
+/** Which of them run, and who was spawned by them: one look each for the whole page. */
+async function rowsNow(
+  rows: readonly Row[],
+  { agentIds, keys }: RowScope,
+  { storage, queue, names }: ListParts,
+): Promise<(row: Row) => RowNow> {
+  const shown = rows.map(({ session }) => session.key);
+  const [busy, children] = await Promise.all([
+    queue.busy(shown),
+    storage.index.childrenOf(shown, MAX_CHILDREN),
+  ]);
+  const isVisible = (key: SessionKey) =>
+    agentIds === "all" || agentIds.includes(agentIdOf(key, names)) || keys.includes(key);
+  return ({ session: { key } }) => ({
+    running: busy.has(key),
+    children: (children.get(key) ?? []).filter(isVisible),
+  });
 }
 
 function filters(
@@ -142,7 +167,7 @@ function parseKinds(asked: readonly string[] | undefined): Kinds {
 
 /** As many rows from the front as fit; at least one, so that paging always moves on. Sizes are measured only when they could matter. */
 function withinBytes(rows: readonly PublicRow[], stored: readonly Row[]): readonly PublicRow[] {
-  const extras = rows.some((row) => "messages" in row);
+  const extras = rows.some((row) => "messages" in row || "childSessions" in row);
   const atMost = stored.reduce((sum, row) => sum + row.bytes * STORED_TIMES + ROW_OVERHEAD, 0);
   if (!extras && atMost < LIST_BYTES) return rows;
   let bytes = ROW_OVERHEAD;

@@ -33,14 +33,28 @@ export function textOf(entry: Pick<TranscriptEntry, "content">): string {
   return entry.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
-/** The same JSON value with every text in it changed; names of members stay. */
+/** The same JSON value with every text in it changed; names of members stay. What has nothing to change comes back as it is. */
 export function everyText(value: Json, change: (text: string) => string): Json {
   if (typeof value === "string") return change(value);
   if (typeof value !== "object" || value === null) return value;
-  if (isList(value)) return value.map((one) => everyText(one, change));
-  const members = Object.entries(value).map(([name, one]) => [name, one && everyText(one, change)]);
-  return Object.fromEntries(members);
+  if (isList(value)) {
+    const items = value.map((one) => everyText(one, change));
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  return everyMember(value, change);
 }
+
+function everyMember(value: JsonObject, change: (text: string) => string): Json {
+  let changed: Record<string, Json | undefined> | undefined;
+  for (const name in value) {
+    const member = value[name];
+    const next = member === undefined ? undefined : everyText(member, change);
+    if (next !== member) changed = { ...(changed ?? value), [name]: next };
+  }
+  return changed ?? value;
+}
+
+type JsonObject = { readonly [key: string]: Json | undefined };
 
 // Array.isArray does not narrow a readonly array out of the union.
 function isList(value: Json): value is readonly Json[] {

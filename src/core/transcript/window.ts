@@ -1,8 +1,8 @@
-import type { TranscriptEntry } from "../ports/run.ts";
+import type { Block, TranscriptEntry } from "../ports/run.ts";
 
 /**
  * The newest rows within both limits, oldest first. A tool result is kept only with its call, so the window never begins between the two.
- * The bytes are those of the rows' JSON in UTF-16 units, a close and cheap measure.
+ * Bytes are counted as UTF-16 units of text plus a fixed share for each row, a close and cheap measure.
  */
 export function historyWindow(
   entries: readonly TranscriptEntry[],
@@ -12,11 +12,22 @@ export function historyWindow(
   let from = entries.length;
   while (from > 0 && entries.length - from < limits.maxEntries) {
     const entry = entries[from - 1];
-    bytes += entry === undefined ? 0 : JSON.stringify(entry).length;
+    bytes += entry === undefined ? 0 : sizeOf(entry);
     if (bytes > limits.maxBytes) break;
     from--;
   }
   return withoutLoneResults(entries.slice(from));
+}
+
+const ROW_SIZE = 300;
+
+function sizeOf(entry: TranscriptEntry): number {
+  return entry.content.reduce((sum, block) => sum + blockSize(block), ROW_SIZE);
+}
+
+function blockSize(block: Block): number {
+  if (block.type === "toolCall") return JSON.stringify(block.arguments ?? null).length;
+  return "text" in block ? block.text.length : 0;
 }
 
 function withoutLoneResults(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {

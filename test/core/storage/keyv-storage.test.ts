@@ -147,6 +147,17 @@ describe("what only a Keyv that the host hands in needs", () => {
     expect(page.entries.map(({ seq }) => seq)).toEqual([1, 2, 3]);
   });
 
+  it("STORE-3: a turn that a crash left uncounted is deleted with its transcript", async () => {
+    const store = new Map();
+    const storage = await keyvStorage(new Keyv({ store }), temporaryDatabase());
+    await storage.apply(turnsOf([1, 1]));
+    const counted = [...store].filter(([key]) => key.includes("transcript/"));
+    await storage.apply([turnWrite(3, entriesFrom(3, 1), { runId: "run-that-died" })]);
+    for (const [key, value] of counted) store.set(key, value);
+    await storage.transcripts.delete(idFor(1));
+    expect([...store.keys()].filter((key) => key.includes(idFor(1)))).toEqual([]);
+  });
+
   it("STORE-4: an adapter that hides errors and a prefix that could be mistaken are refused", async () => {
     const quiet = Object.assign(new Map(), { throwOnErrors: false });
     const invalid = { code: "CONFIG_INVALID" };

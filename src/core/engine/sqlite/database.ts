@@ -50,6 +50,8 @@ export type SqliteDriver = new (file: string, options: { timeout: number }) => N
 const applicationId = 0x62737731;
 const schemaVersion = 1;
 const busyTimeoutMs = 5_000;
+/** 32 MB of log: a checkpoint waits for the disk, so it should be rare. */
+const pagesPerCheckpoint = 8000;
 const beginAttempts = 3;
 
 /**
@@ -69,7 +71,10 @@ export function openDatabase(
     try {
       refuseForeign(native, path);
       refuseTruncated(path, pragma(native, "page_count"), pragma(native, "page_size"));
-      native.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}`);
+      native.exec(
+        `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}; ` +
+          `PRAGMA wal_autocheckpoint = ${pagesPerCheckpoint}`,
+      );
     } catch (error) {
       native.close();
       throw error;
@@ -155,9 +160,13 @@ function connection(native: NativeDatabase, file: string): Database {
     };
   };
 
+  // Prepared: they are the most frequent statements of all.
+  const beginImmediate = native.prepare("BEGIN IMMEDIATE");
+  const commit = native.prepare("COMMIT");
+
   const begin = (attempt = 1): void => {
     try {
-      native.exec("BEGIN IMMEDIATE");
+      beginImmediate.run([]);
     } catch (error) {
       if (!isBusy(error) || attempt === beginAttempts) throw error;
       begin(attempt + 1);
@@ -184,7 +193,7 @@ function connection(native: NativeDatabase, file: string): Database {
       guarded(begin);
       try {
         const result = work();
-        guarded(() => native.exec("COMMIT"));
+        guarded(() => commit.run([]));
         return result;
       } catch (error) {
         if (native.inTransaction) guarded(() => native.exec("ROLLBACK"));

@@ -31,6 +31,8 @@ export interface Lanes {
   /** The head need not wait for its time any more. */
   unpark(lane: string, pool: string): void;
   head(lane: string): { readonly id: string; readonly pool: string } | undefined;
+  /** Those of these lanes that are busy. */
+  busy(lanes: readonly string[]): readonly string[];
 }
 
 interface TakenRow extends Omit<TakenRun, "payload" | "interrupted" | "cancelling"> {
@@ -92,6 +94,7 @@ export function createLanes({
       ready(lane, pool);
     },
     head: (lane) => sql.head.get(lane),
+    busy: (lanes) => sql.busy.all<{ lane: string }>(JSON.stringify(lanes)).map((row) => row.lane),
   };
 }
 
@@ -124,6 +127,9 @@ function prepare(database: Database) {
     ),
     idle: database.prepare("DELETE FROM lanes WHERE lane = ?"),
     head: database.prepare(`SELECT id, pool, not_before ${head}`),
+    busy: database.prepare(
+      "SELECT lane FROM lanes WHERE state = 'busy' AND lane IN (SELECT value FROM json_each(?))",
+    ),
     isReady: database.prepare("SELECT 1 AS found FROM lanes WHERE pool = ? AND state = 'ready' LIMIT 1"),
     takeLane: database.prepare(
       "UPDATE lanes SET state = 'busy', turn = NULL, owner = ?, claim = ? " +

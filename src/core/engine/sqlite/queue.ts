@@ -31,7 +31,7 @@ export interface QueueParts {
 }
 
 export function createQueue(parts: QueueParts): RunQueue {
-  const { changes, rows, schedule, edges, waiting, writer, assertOpen } = parts;
+  const { changes, rows, lanes, schedule, edges, waiting, writer, assertOpen } = parts;
   return {
     async enqueue(run, { writes, waiter } = {}) {
       assertOpen();
@@ -54,6 +54,10 @@ export function createQueue(parts: QueueParts): RunQueue {
     async pending(lane) {
       assertOpen();
       return rows.pending(lane);
+    },
+    async busy(some) {
+      assertOpen();
+      return new Set(lanes.busy(some));
     },
     async wait(id, timeoutMs, { signal, waiter } = {}) {
       assertOpen();

@@ -74,6 +74,8 @@ export function createSessionIndex(options: SessionIndexOptions): SqliteSessionI
       `SELECT key FROM session_index WHERE ${condition} ORDER BY updated_at DESC, key LIMIT ?`,
     );
 
+  const someChildren = database.prepare(childrenOfSome);
+
   return {
     ...writer,
     ids,
@@ -100,7 +102,26 @@ export function createSessionIndex(options: SessionIndexOptions): SqliteSessionI
         ? keysIn(keysWhere("label = ?").all(label, limit))
         : keysIn(keysWhere("label = ? AND agent_id = ?").all(label, agentId, limit)),
     children: async (key) => keysIn(keysWhere("spawned_by = ?").all(key, -1)),
+    async childrenOf(keys, limit) {
+      const found = new Map<SessionKey, SessionKey[]>();
+      for (const { parent, key } of someChildren.all<Child>(JSON.stringify(keys), limit)) {
+        found.set(parent, [...(found.get(parent) ?? []), key]);
+      }
+      return found;
+    },
   };
+}
+
+const childrenOfSome = `
+SELECT parent, key FROM (
+  SELECT spawned_by AS parent, key, row_number() OVER (PARTITION BY spawned_by ORDER BY updated_at DESC, key) AS place
+  FROM session_index WHERE spawned_by IN (SELECT value FROM json_each(?))
+) WHERE place <= ? ORDER BY parent, place
+`;
+
+interface Child {
+  readonly parent: SessionKey;
+  readonly key: SessionKey;
 }
 
 /** The three changes of single rows. */
