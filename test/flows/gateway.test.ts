@@ -215,6 +215,20 @@ describe("agent", () => {
     expect(run).toMatchObject({ state: "failed", error: "timed out after 3 s" });
   });
 
+  it("API-1: the call's model and thinking hold for its run, the session's for every other", async () => {
+    const board = await aHost();
+    const set = { sessionKey: ROOM_KEY, model: "small", thinkingLevel: "low" };
+    await board.gateway.call("sessions.patch", set);
+    const ask = { sessionKey: ROOM_KEY, message: "go" };
+    await board.gateway.call("agent", { ...ask, model: "large", thinking: "high" });
+    await board.gateway.call("agent", ask);
+    await board.quiet();
+    expect(board.agents.research?.turns.slice(1)).toMatchObject([
+      { model: "large", thinking: "high" },
+      { model: "small", thinking: "low" },
+    ]);
+  });
+
   it("API-1: its own time limit of 0 is none, whatever limit the agents have", async () => {
     const slow = gate();
     const board = await aHost({

@@ -5,7 +5,7 @@ import type { NewEntry } from "../ports/run.ts";
 import type { Storage } from "../ports/storage.ts";
 import { displayKey } from "../session/describe.ts";
 import type { KeyNames } from "../session/key.ts";
-import { historyView } from "../transcript/history-view.ts";
+import { historyView, type ViewMemo } from "../transcript/history-view.ts";
 import type { Redactor } from "../transcript/redact.ts";
 import { MASK_NOTICE } from "../transcript/redact-mask.ts";
 import { newestShown, readTail } from "../transcript/tail.ts";
@@ -45,19 +45,25 @@ export interface HistoryParts extends ToolBasics {
 }
 
 export function sessionsHistory(parts: HistoryParts) {
+  const memo: ViewMemo = new WeakMap();
   return defineTool(
     {
       name: "sessions_history",
       description:
         "Read what was said in a session: the newest messages, cleaned of model markup, with secrets masked (a mask is not the real value) and long text cut. Pass offset: 0 for paging facts and then nextOffset to read further back.",
       input,
-      run: (asked, caller) => read(asked, caller, parts),
+      run: (asked, caller) => read(asked, caller, parts, memo),
     },
     parts.logger,
   );
 }
 
-async function read(asked: z.output<typeof input>, caller: Caller, parts: HistoryParts): Promise<Answer> {
+async function read(
+  asked: z.output<typeof input>,
+  caller: Caller,
+  parts: HistoryParts,
+  memo: ViewMemo,
+): Promise<Answer> {
   const target = await parts.findTarget({ sessionKey: asked.sessionKey }, caller, "history");
   if (!target.found) return target.answer;
   const sessionKey = displayKey(target.key, caller.session.agentId, parts.names);
@@ -71,7 +77,7 @@ async function read(asked: z.output<typeof input>, caller: Caller, parts: Histor
   const external = goesOn ? await externalRows(parts, target.key, tail.totalEntries) : [];
   const all = [...tail.entries, ...external];
   const rows = newestShown(all, { limit, includeTools }) ?? all;
-  const view = historyView(rows, { includeTools, redactor: parts.redactor });
+  const view = historyView(rows, { includeTools, redactor: parts.redactor, memo });
   return given({
     sessionKey,
     sessionId,

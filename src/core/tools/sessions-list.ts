@@ -6,7 +6,7 @@ import type { SessionKey, SessionKind } from "../ports/session.ts";
 import type { Row, RowQuery, RowScope, Storage } from "../ports/storage.ts";
 import { cleanLabel } from "../session/describe.ts";
 import { agentIdOf, type KeyNames } from "../session/key.ts";
-import { type PublicRow, publicRow, type RowNow, type Viewer } from "../session/row.ts";
+import type { PublicRow, RowNow, Viewer } from "../session/row.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { LIST_BYTES, utf8Bytes } from "../transcript/limits.ts";
 import { MASK_NOTICE } from "../transcript/redact-mask.ts";
@@ -20,15 +20,15 @@ import {
   toolInput,
 } from "./define-tool.ts";
 import type { RowExtras } from "./row-extras.ts";
+import { createRowViews, type RowView } from "./row-views.ts";
 
 const KINDS: readonly SessionKind[] = ["main", "group", "cron", "hook", "node", "other"];
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 200;
 /** Children that a row names. */
 const MAX_CHILDREN = 20;
-/** A public row says what is stored at most twice (a label is its display name too), and little besides. */
-const STORED_TIMES = 2;
-const ROW_OVERHEAD = 2048;
+/** What an answer holds beside its rows: notes, kinds that were not known. */
+const ANSWER_OVERHEAD = 4096;
 
 const input = toolInput({
   kinds: z
@@ -58,13 +58,14 @@ export interface ListParts extends ToolBasics {
 }
 
 export function sessionsList(parts: ListParts) {
+  const views = createRowViews();
   return defineTool(
     {
       name: "sessions_list",
       description:
         "List the sessions you may see, newest first, with their keys, kinds, channels, labels and state. Use a returned key or sessionId with the other session tools.",
       input,
-      run: (asked, caller) => list(asked, caller, parts),
+      run: (asked, caller) => list(asked, caller, parts, views),
     },
     parts.logger,
   );
@@ -72,7 +73,12 @@ export function sessionsList(parts: ListParts) {
 
 type Asked = z.output<typeof input>;
 
-async function list(asked: Asked, caller: Caller, parts: ListParts): Promise<Answer> {
+async function list(
+  asked: Asked,
+  caller: Caller,
+  parts: ListParts,
+  views: ReturnType<typeof createRowViews>,
+): Promise<Answer> {
   const kinds = parseKinds(asked.kinds);
   if ("error" in kinds) return failure("INPUT_INVALID", kinds.error);
   const asking = { key: caller.session.key, agentId: caller.session.agentId, sandboxed: caller.sandboxed };
@@ -88,14 +94,8 @@ async function list(asked: Asked, caller: Caller, parts: ListParts): Promise<Ans
     transcriptPath: (id) => parts.storage.transcriptPath(id),
   };
   const now = await rowsNow(page.rows, scope, parts);
-  const rows = await Promise.all(
-    page.rows.map(async (row) => ({
-      ...publicRow(row, viewer, now(row)),
-      ...(await parts.extras(row.session, asked)),
-    })),
-  );
-  const kept = withinBytes(rows, page.rows);
-  const hasMore = page.hasMore || kept.length < rows.length;
+  const kept = await filled(page.rows, asked, parts, (row) => views(row, viewer, now(row)));
+  const hasMore = page.hasMore || kept.length < page.rows.length;
   const note = caller.trusted === true ? undefined : visibilityNote(asking, parts.config, parts.agentIds);
   return given({
     count: kept.length,
@@ -165,17 +165,25 @@ function parseKinds(asked: readonly string[] | undefined): Kinds {
   return { error: `kinds: no known kind in ${JSON.stringify(asked)}; allowed: ${KINDS.join(", ")}` };
 }
 
-/** As many rows from the front as fit; at least one, so that paging always moves on. Sizes are measured only when they could matter. */
-function withinBytes(rows: readonly PublicRow[], stored: readonly Row[]): readonly PublicRow[] {
-  const extras = rows.some((row) => "messages" in row || "childSessions" in row);
-  const atMost = stored.reduce((sum, row) => sum + row.bytes * STORED_TIMES + ROW_OVERHEAD, 0);
-  if (!extras && atMost < LIST_BYTES) return rows;
-  let bytes = ROW_OVERHEAD;
-  const end = rows.findIndex((row) => {
-    bytes += utf8Bytes(row) + 1;
-    return bytes > LIST_BYTES;
-  });
-  return end === -1 ? rows : rows.slice(0, Math.max(1, end));
+/** Rows in order until the answer is full; at least one, so that paging always moves on. Nothing is read for rows beyond. */
+async function filled(
+  rows: readonly Row[],
+  asked: Asked,
+  { extras }: ListParts,
+  view: (row: Row) => RowView,
+): Promise<readonly PublicRow[]> {
+  const plain = asked.messageLimit === 0 && !asked.includeDerivedTitles && !asked.includeLastMessage;
+  const kept: PublicRow[] = [];
+  let bytes = ANSWER_OVERHEAD;
+  for (const row of rows) {
+    const known = view(row);
+    // A copy: what the caller does to its answer does not reach the next one.
+    const shown = plain ? { ...known.row } : { ...known.row, ...(await extras(row.session, asked)) };
+    bytes += 1 + (plain ? known.bytes : utf8Bytes(shown));
+    if (bytes > LIST_BYTES && kept.length > 0) break;
+    kept.push(shown);
+  }
+  return kept;
 }
 
 /** As labels are stored; what no label can be matches none. */

@@ -21,7 +21,11 @@ export interface ViewOptions {
   readonly redactor: Redactor;
   /** Byte budget of the rows; the newest are kept. */
   readonly maxBytes?: number;
+  /** What earlier views made of rows that are still the same objects. */
+  readonly memo?: ViewMemo;
 }
+
+export type ViewMemo = WeakMap<TranscriptEntry, Remembered>;
 
 /** Rows as others may read them, oldest first. Every flag is true only when it is true of these rows. */
 export interface HistoryView {
@@ -41,6 +45,13 @@ interface Shown {
   readonly omitted: boolean;
 }
 
+interface Remembered {
+  readonly shown: Shown;
+  readonly bytes: number;
+  readonly includeTools: boolean;
+  readonly secrets: number;
+}
+
 /**
  * Cleans, masks, cuts and bounds rows, newest first until the budget is spent; nothing beyond it is looked at.
  * The stored rows stay as they are.
@@ -50,17 +61,14 @@ export function historyView(entries: readonly TranscriptEntry[], options: ViewOp
   const kept: Shown[] = [];
   let bytes = 2;
   let dropped = false;
-  for (let at = entries.length - 1; at >= 0; at--) {
+  for (let at = entries.length - 1; at >= 0 && !dropped; at--) {
     const entry = entries[at];
     if (entry === undefined || !isShown(entry, options.includeTools)) continue;
-    const shown = fitted(showEntry(entry, options), maxBytes);
-    const size = utf8Bytes(shown.entry) + 1;
-    if (bytes + size > maxBytes && kept.length > 0) {
-      dropped = true;
-      break;
-    }
+    const { shown, bytes: size } = fitted(remembered(entry, options), maxBytes);
+    dropped = bytes + size + 1 > maxBytes && kept.length > 0;
+    if (dropped) continue;
     kept.push(shown);
-    bytes += size;
+    bytes += size + 1;
   }
   const droppedMessages = dropped || kept.some((shown) => shown.omitted);
   const contentTruncated = kept.some((shown) => shown.cut);
@@ -79,8 +87,23 @@ export function isShown(entry: TranscriptEntry, includeTools: boolean): boolean 
   return includeTools || entry.role !== "toolResult";
 }
 
-function fitted(shown: Shown, maxBytes: number): Shown {
-  return utf8Bytes(shown.entry) <= Math.min(MESSAGE_BYTES, maxBytes - 2) ? shown : omitted(shown.entry);
+function fitted(
+  seen: Pick<Remembered, "shown" | "bytes">,
+  maxBytes: number,
+): Pick<Remembered, "shown" | "bytes"> {
+  if (seen.bytes <= Math.min(MESSAGE_BYTES, maxBytes - 2)) return seen;
+  const shown = omitted(seen.shown.entry);
+  return { shown, bytes: utf8Bytes(shown.entry) };
+}
+
+function remembered(entry: TranscriptEntry, options: ViewOptions): Remembered {
+  const { includeTools, redactor, memo } = options;
+  const last = memo?.get(entry);
+  if (last?.includeTools === includeTools && last.secrets === redactor.size()) return last;
+  const shown = showEntry(entry, options);
+  const made = { shown, bytes: utf8Bytes(shown.entry), includeTools, secrets: redactor.size() };
+  memo?.set(entry, made);
+  return made;
 }
 
 function showEntry(entry: TranscriptEntry, { includeTools, redactor }: ViewOptions): Shown {

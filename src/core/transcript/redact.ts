@@ -13,6 +13,8 @@ export interface Redactor {
   redact(text: string): { readonly text: string; readonly redacted: boolean };
   /** Masks this exact value from now on; one of fewer than 8 characters, blanks not counted, is ignored. */
   register(value: string): void;
+  /** How many values are registered; text that was masked with fewer may have to be masked anew. */
+  size(): number;
   /** What `redact` would mask, in order and not overlapping. */
   find(text: string): readonly Mask[];
 }
@@ -36,6 +38,7 @@ export function createRedactor(
       const dense = value.replace(/\s+/g, "");
       if (dense.length >= SHORTEST_VALUE) registered.add(dense);
     },
+    size: () => registered.size,
     find: (text) => merge([...findRegistered(text, registered), ...(patterns ? findPatterns(text) : [])]),
   };
   for (const value of options.registered ?? []) redactor.register(value);
