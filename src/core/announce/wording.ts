@@ -1,4 +1,4 @@
-import type { NewEntry, Provenance } from "../ports/run.ts";
+import type { Provenance } from "../ports/run.ts";
 
 /** Everything that a model reads beside tool descriptions. English, neutral, stable. */
 
@@ -90,17 +90,6 @@ export const REPLY_ALREADY_RETURNED =
   "The target's reply is in the result of your sessions_send above. Answer the target, or reply exactly REPLY_SKIP.";
 
 export const INTERRUPTED = "interrupted by restart";
-
-/** The row that tells an agent, in its next run, what became of something it began. */
-export function noteEntry(text: string, atMs: number, runId: string): NewEntry {
-  return {
-    role: "system",
-    content: [{ type: "text", text }],
-    atMs,
-    runId,
-    provenance: { kind: "internal_system" },
-  };
-}
 
 /** Ids are the platform's: none may end the header. */
 function field(name: string, value: string | undefined): string {
