@@ -7,7 +7,7 @@ import { type CatalogueParts, createTools } from "./core/tools/catalogue.ts";
 /** What a bot needs on each platform, in the platform's own words. */
 const CHANNELS = {
   discord: {
-    client: "discord.js ^14.16.0",
+    client: "discord.js",
     intents: ["Guilds", "GuildMessages", "DirectMessages", "MessageContent"],
     partials: ["Channel"],
     permissions: [
@@ -19,10 +19,13 @@ const CHANNELS = {
     ],
   },
   telegram: {
-    client: "grammy ^1.30.0",
+    client: "grammy",
     permissions: ["privacy mode off, or the bot an administrator, to see messages that do not mention it"],
   },
-  whatsapp: { client: "@whiskeysockets/baileys >=7.0.0-rc10 <8", permissions: [] },
+  whatsapp: {
+    client: "@whiskeysockets/baileys",
+    permissions: [],
+  },
 } as const;
 
 /** Contents of plugin.manifest.json, made from the code: tools, commands and config schema are the real ones. */
@@ -31,6 +34,7 @@ export function createManifest(pkg: {
   readonly version: string;
   readonly description: string;
   readonly exports: object;
+  readonly peerDependencies: Readonly<Record<string, string>>;
 }) {
   // Definitions use the logger alone; everything else is needed by calls.
   const tools = createTools({ logger: quietLogger } as CatalogueParts);
@@ -46,7 +50,12 @@ export function createManifest(pkg: {
       description: spec.description.en,
       access: spec.access,
     })),
-    channels: CHANNELS,
+    channels: Object.fromEntries(
+      Object.entries(CHANNELS).map(([name, needs]) => [
+        name,
+        { ...needs, client: `${needs.client} ${pkg.peerDependencies[needs.client]}` },
+      ]),
+    ),
     permissions: {
       files: "one folder (dataDir, default ./.switchboard), created with mode 0700",
       network: "none of its own: everything goes through the host's clients",

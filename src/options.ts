@@ -46,12 +46,14 @@ export interface Basics {
 
 /** What the options say, checked. CONFIG_INVALID names every problem at once. */
 export function createBasics(options: SwitchboardOptions): Basics {
+  const shape = shapeProblems(options);
+  if (shape.length > 0) throw invalid(shape);
   const agents = new Map(Object.entries(options.agents));
   const agentIds = [...agents.keys()];
-  const problems = [...agentProblems(agentIds), ...adapterProblems(options.adapters ?? [])];
-  if (problems.length > 0)
-    throw new SwitchboardError("CONFIG_INVALID", problems.join("\n"), { details: { problems } });
-  const config = parseConfig(options.config, agentIds);
+  const problems = [...agentProblems(agents), ...adapterProblems(options.adapters ?? [])];
+  const config = attempt(() => parseConfig(options.config, agentIds), problems);
+  const owners = attempt(() => createOwners(options.owners ?? {}), problems);
+  if (config === undefined || owners === undefined || problems.length > 0) throw invalid(problems);
   const { clock = systemClock, logger = quietLogger } = options;
   return {
     config,
@@ -61,16 +63,73 @@ export function createBasics(options: SwitchboardOptions): Basics {
     agentIds,
     adapters: options.adapters ?? [],
     names: keyNames(config, defaultAgent(config, agentIds)),
-    owners: createOwners(options.owners ?? {}),
+    owners,
     events: createEvents(logger),
   };
 }
 
-function agentProblems(ids: readonly string[]): readonly string[] {
-  if (ids.length === 0) return ["agents: give at least one."];
-  return ids
-    .filter((id) => normalizeAgentId(id) !== id)
-    .map((id) => `agents: "${id}" is no agent id; use 1–64 of a–z 0–9 _ -, lower case.`);
+const OPTIONS: ReadonlySet<string> = new Set([
+  "agents",
+  "adapters",
+  "owners",
+  "config",
+  "dataDir",
+  "store",
+  "storePrefix",
+  "logger",
+  "clock",
+  "externalHistory",
+]);
+
+/** What a type checker would have said to those who have one. */
+function shapeProblems(options: unknown): readonly string[] {
+  if (!isRecord(options) || !isRecord(options.agents)) {
+    return ["agents: give at least one, e.g. { agents: { main: functionAgent(({ text }) => text) } }."];
+  }
+  const lists = isRecord(options.owners) ? Object.entries(options.owners) : [];
+  return [
+    ...Object.keys(options)
+      .filter((name) => !OPTIONS.has(name))
+      .map((name) => `"${name}" is no option; options: ${[...OPTIONS].join(", ")}.`),
+    ...(options.adapters === undefined || Array.isArray(options.adapters) ? [] : ["adapters: give a list."]),
+    ...lists
+      .filter(([, ids]) => !Array.isArray(ids))
+      .map(([channel]) => `owners.${channel}: give a list of ids.`),
+  ];
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+/** The problems of a CONFIG_INVALID join the others. */
+function attempt<T>(parse: () => T, problems: string[]): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof SwitchboardError) || error.code !== "CONFIG_INVALID") throw error;
+    // Every CONFIG_INVALID of ours carries its problems.
+    problems.push(...((error.details.problems as readonly string[] | undefined) ?? [error.message]));
+    return undefined;
+  }
+}
+
+function invalid(problems: readonly string[]): SwitchboardError {
+  const lines = problems.map((problem) => `- ${problem}`).join("\n");
+  const message = `The options have ${problems.length} problem(s):\n${lines}`;
+  return new SwitchboardError("CONFIG_INVALID", message, { details: { problems } });
+}
+
+function agentProblems(agents: ReadonlyMap<string, AgentRunner>): readonly string[] {
+  if (agents.size === 0) return ["agents: give at least one."];
+  return [...agents].flatMap(([id, runner]) => [
+    ...(normalizeAgentId(id) === id
+      ? []
+      : [`agents: "${id}" is no agent id; use 1–64 of a–z 0–9 _ -, lower case.`]),
+    ...(typeof runner?.run === "function"
+      ? []
+      : [`agents.${id}: not an agent; wrap a function in functionAgent(…).`]),
+  ]);
 }
 
 /** Two adapters with one name would answer for each other. */

@@ -47,7 +47,8 @@ export async function createSwitchboard(options: SwitchboardOptions): Promise<Sw
   }
 
   async function start(): Promise<void> {
-    for (const warning of configWarnings(config)) services.logger.warn({}, warning);
+    const known = { channels: adapters.map(({ channel }) => channel), agentIds: services.agentIds };
+    for (const warning of configWarnings(config, known)) services.logger.warn({}, warning);
     learnSecrets();
     working.push(await queue.work(AGENT_POOL, config.agents.defaults.maxConcurrent, doors.execute));
     working.push(

@@ -30,7 +30,10 @@ export function channelConfig(config: Config, name: string): ChannelConfig {
 }
 
 /** Things that are legal but rarely meant; the root logs them at start. */
-export function configWarnings(config: Config): readonly string[] {
+export function configWarnings(
+  config: Config,
+  known: { readonly channels: readonly string[]; readonly agentIds: readonly string[] },
+): readonly string[] {
   const warnings = config.session.sendPolicy.rules.flatMap((rule, index) => {
     const { channel: channels, chatType: types } = rule.match ?? {};
     const discordGroupAlone = asList(channels).includes("discord") && asList(types).join() === "group";
@@ -45,7 +48,36 @@ export function configWarnings(config: Config): readonly string[] {
       'agents.defaults.sandbox.sessionToolsVisibility is "all": sandboxed sessions see more than they spawned.',
     );
   }
-  return warnings;
+  return [...warnings, ...strangerWarnings(config, known)];
+}
+
+/** Names that nothing here answers to: most of them are typing mistakes. */
+function strangerWarnings(
+  config: Config,
+  { channels, agentIds }: { readonly channels: readonly string[]; readonly agentIds: readonly string[] },
+): readonly string[] {
+  const named = [
+    ...Object.keys(config.channels).map((name) => [`channels.${name}`, name] as const),
+    ...config.bindings.map(({ match }, i) => [`bindings[${i}].match.channel`, match.channel] as const),
+    ...config.session.sendPolicy.rules.flatMap(({ match }, i) =>
+      asList(match?.channel).map((name) => [`session.sendPolicy.rules[${i}].match.channel`, name] as const),
+    ),
+  ];
+  const { enabled, allow } = config.tools.agentToAgent;
+  const granted = allow.flatMap((entry) => (typeof entry === "string" ? [] : [entry.from, entry.to]));
+  return [
+    ...named
+      .filter(([, name]) => channels.length > 0 && !channels.includes(name))
+      .map(([path, name]) => `${path}: there is no adapter for "${name}"; adapters: ${channels.join(", ")}.`),
+    ...granted
+      .filter((name) => !name.includes("*") && !agentIds.includes(name))
+      .map(
+        (name) => `tools.agentToAgent.allow: there is no agent "${name}"; agents: ${agentIds.join(", ")}.`,
+      ),
+    ...(allow.length > 0 && !enabled
+      ? ["tools.agentToAgent.allow has no effect while enabled is false."]
+      : []),
+  ];
 }
 
 function crossChecks(config: Config, agentIds: readonly string[]): readonly string[] {

@@ -101,8 +101,28 @@ describe("the config", () => {
         { session: { sendPolicy: { rules: [{ action: "deny", match: { channel: "discord", chatType } }] } } },
         AGENTS,
       );
-    expect(configWarnings(rule("group")).join()).toMatch(/guild channels are "channel"/);
-    expect(configWarnings(rule(["group", "channel"]))).toEqual([]);
+    const known = { channels: ["discord"], agentIds: AGENTS };
+    expect(configWarnings(rule("group"), known).join()).toMatch(/guild channels are "channel"/);
+    expect(configWarnings(rule(["group", "channel"]), known)).toEqual([]);
+  });
+
+  it("POL-1 VIS-3: warns about names that nothing answers to, and about grants that are switched off", () => {
+    const config = parseConfig(
+      {
+        channels: { dicsord: {} },
+        session: { sendPolicy: { rules: [{ action: "deny", match: { channel: "whatsap" } }] } },
+        tools: { agentToAgent: { allow: [{ from: "mian", to: "research", read: true, send: true }, "re*"] } },
+      },
+      AGENTS,
+    );
+    const warnings = configWarnings(config, { channels: ["discord", "whatsapp"], agentIds: AGENTS });
+    expect(warnings.map((warning) => /"(\w+)"/.exec(warning)?.[1])).toEqual([
+      "dicsord",
+      "whatsap",
+      "mian",
+      undefined,
+    ]);
+    expect(warnings.at(-1)).toMatch(/enabled is false/);
   });
 
   it("KEY-7: a platform named like a member of every object has the defaults", () => {
