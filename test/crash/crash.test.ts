@@ -36,6 +36,8 @@ it(
     console.log(`${ROUNDS} kills: ${JSON.stringify(counts)}`);
     expect(faults).toEqual([]);
     expect(counts.inboundRuns).toBeGreaterThanOrEqual(ROUNDS);
+    // A few kills may all miss; many cannot.
+    if (ROUNDS >= 20) expect(counts.interrupted).toBeGreaterThan(0);
     await world.close();
   },
   60_000 + ROUNDS * 6000,

@@ -1,4 +1,12 @@
-import { makeWASocket, useMultiFileAuthState, type WASocket } from "@whiskeysockets/baileys";
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type AuthenticationCreds,
+  BufferJSON,
+  makeWASocket,
+  useMultiFileAuthState,
+  type WASocket,
+} from "@whiskeysockets/baileys";
 import { Client, Events, GatewayIntentBits, Partials } from "discord.js";
 import { Bot } from "grammy";
 import pino from "pino";
@@ -51,7 +59,7 @@ export async function makeBots(platforms: Platforms): Promise<Bots> {
   }
 
   async function connectWhatsApp(): Promise<void> {
-    const { state, saveCreds } = await useMultiFileAuthState(platforms.whatsapp.authFolder);
+    const { state } = await useMultiFileAuthState(platforms.whatsapp.authFolder);
     const opened = makeWASocket({
       auth: state,
       waWebSocketUrl: platforms.whatsapp.url,
@@ -59,7 +67,7 @@ export async function makeBots(platforms: Platforms): Promise<Bots> {
     });
     socket = opened;
     whatsapp.attach(opened);
-    opened.ev.on("creds.update", saveCreds);
+    opened.ev.on("creds.update", () => saveWhole(platforms.whatsapp.authFolder, state.creds));
     await new Promise<void>((resolve, reject) => {
       opened.ev.on("connection.update", ({ connection, lastDisconnect }) => {
         if (connection === "open") resolve();
@@ -79,4 +87,11 @@ export async function makeBots(platforms: Platforms): Promise<Bots> {
       socket?.end(undefined);
     },
   };
+}
+
+/** Baileys' own saving truncates first: a kill in that moment would unlink the device. */
+function saveWhole(folder: string, creds: AuthenticationCreds): void {
+  const file = join(folder, "creds.json");
+  writeFileSync(`${file}.new`, JSON.stringify(creds, BufferJSON.replacer));
+  renameSync(`${file}.new`, file);
 }
