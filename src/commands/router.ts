@@ -1,3 +1,4 @@
+import { messageOf } from "../core/errors.ts";
 import type { FindOrigin } from "../core/inbound/origin.ts";
 import type { InboundMessage } from "../core/ports/chat.ts";
 import type { CommandRouter, NativeCommandCall } from "../core/ports/command.ts";
@@ -45,7 +46,13 @@ export function createRouter(parts: RouterParts): CommandRouter {
         return how === "typed" ? undefined : { text: words("denied.owner", { id }) };
       }
       const argument = call.text.trim().toLowerCase();
-      return command.run({ call, origin, argument, words, usage: usageOf(command.spec), specs }, parts);
+      const use = { call, origin, argument, words, usage: usageOf(command.spec), specs };
+      if (how === "typed") return command.run(use, parts);
+      // Somebody looks at a waiting notice and gets an answer, whatever happens. A typed command is tried again instead.
+      return command.run(use, parts).catch((error: unknown) => {
+        parts.logger.error({ command: call.name, error: messageOf(error) }, "A command failed");
+        return { text: words("notice.failed") };
+      });
     },
   };
 }

@@ -454,3 +454,14 @@ describe("KEY-5 VIS-1: what a session id gives away", () => {
     expect(await canRead(board, MAIN, sessionIdOf(1))).toBe(true);
   });
 });
+
+it("I10: a stranger's direct message in scope main is warned about, once for each channel", async () => {
+  const board = await aBoard();
+  const stranger = { id: "7007", name: "Sam", isBot: false };
+  for (const text of ["hello?", "anybody?"]) {
+    expect(
+      await board.telegram.says(text, { sender: stranger, from: at("telegram", "direct", "7007") }),
+    ).toBe("ignored");
+  }
+  expect(board.complaints.filter((line) => line.includes("was not admitted"))).toHaveLength(1);
+});

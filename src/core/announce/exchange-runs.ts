@@ -5,18 +5,19 @@ import type { Provenance } from "../ports/run.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import { jobRun } from "../runs/job.ts";
 import { exchangeRunId, noteRunId } from "../runs/run-id.ts";
-import { channelOf } from "../session/describe.ts";
+import { channelOf, outwardKey } from "../session/describe.ts";
+import type { KeyNames } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { NextStep } from "./steps.ts";
 
 /** Turn 0: the target reads the request. The run has the id of the exchange. */
-export function firstRun(exchange: Exchange, requester: Session): NewRun {
+export function firstRun(exchange: Exchange, requester: Session, names: KeyNames): NewRun {
   return jobRun(exchange.id, "agent", {
     sessionKey: exchange.target,
     trigger: "send",
     text: exchange.request,
     atMs: exchange.startedAtMs,
-    provenance: sentBy(requester.key, channelOf(requester)),
+    provenance: sentBy(outwardKey(requester.key, names), channelOf(requester)),
     chain: [...exchange.chain, requester.key],
     exchangeId: exchange.id,
     step: 0,
@@ -28,7 +29,11 @@ export async function stepRun(
   exchange: Exchange,
   step: Exclude<NextStep, { kind: "end" }>,
   after: number,
-  { clock, sessions }: { readonly clock: Clock; readonly sessions: Sessions },
+  {
+    clock,
+    sessions,
+    names,
+  }: { readonly clock: Clock; readonly sessions: Sessions; readonly names: KeyNames },
 ): Promise<NewRun> {
   const announces = step.kind === "announce";
   const speaker = announces ? exchange.target : step.speaker;
@@ -41,7 +46,10 @@ export async function stepRun(
     trigger: announces ? "announce" : "reply-back",
     text: "",
     atMs: clock.now(),
-    provenance: sentBy(partner?.key ?? other, partner === undefined ? "unknown" : channelOf(partner)),
+    provenance: sentBy(
+      outwardKey(partner?.key ?? other, names),
+      partner === undefined ? "unknown" : channelOf(partner),
+    ),
     chain: visited(exchange, after),
     exchangeId: exchange.id,
     step: name,
@@ -73,7 +81,7 @@ function visited({ chain, requester, target }: Exchange, turns: number): readonl
   return [...chain, ...Array.from({ length: turns + 2 }, (_, hop) => (hop % 2 === 0 ? requester : target))];
 }
 
-function sentBy(key: SessionKey, channel: string): Provenance {
+function sentBy(key: string, channel: string): Provenance {
   return {
     kind: "inter_session",
     sourceSessionKey: key,

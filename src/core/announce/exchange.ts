@@ -120,7 +120,7 @@ function opening(request: ExchangeRequest, { clock, config, names }: Parts) {
     // A record that is settled belongs to a run that is forgotten: the same id is a new exchange.
     change: (current) => (current?.state === "open" ? current : exchange),
   };
-  return { run: firstRun(exchange, requester), writes: [write] };
+  return { run: firstRun(exchange, requester, names), writes: [write] };
 }
 
 /** Cron, hook and node sessions have ended by the time an answer comes, and a subagent's partner is its requester alone. */

@@ -29,12 +29,12 @@ export interface PipelineParts {
  */
 export function createPipeline(parts: PipelineParts): (message: InboundMessage) => Promise<Acceptance> {
   const { config, clock, events, logger, queue, sessions, router } = parts;
+  const strangers = new Set<string>();
   return async (message) => {
     const origin = await parts.findOrigin(message);
     const may = mayEnter(message, config, origin);
     const acceptance = may.admitted ? await accept(message, origin) : "ignored";
-    if (!may.admitted)
-      logger.debug({ channel: message.from.channel, reason: may.reason }, "A message was not admitted");
+    if (!may.admitted) refused(message, may.reason);
     events.emit("message.accepted", {
       from: message.from,
       messageId: message.id,
@@ -43,6 +43,13 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
     });
     return acceptance;
   };
+
+  /** The first stranger of a channel is worth a line: whoever expected an answer will ask why there was none. */
+  function refused({ from }: InboundMessage, reason: string): void {
+    const level = from.chatType === "direct" && !strangers.has(from.channel) ? "warn" : "debug";
+    if (level === "warn") strangers.add(from.channel);
+    logger[level]({ channel: from.channel, reason }, "A message was not admitted");
+  }
 
   async function accept(message: InboundMessage, origin: Origin): Promise<Acceptance> {
     const isOld = message.replay === true;

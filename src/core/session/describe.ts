@@ -70,7 +70,11 @@ export function placeInKey(parsed: ParsedKey): { readonly channel?: string; read
 
 /** The key as tools show it to an agent: `main` for its own main session, `global` never. canonicalKey reads it back. */
 export function displayKey(key: SessionKey, callerAgentId: string, names: KeyNames): string {
-  if (key === mainKey(callerAgentId, names)) return "main";
+  return key === mainKey(callerAgentId, names) ? "main" : outwardKey(key, names);
+}
+
+/** The key in full, as everybody may see it: `global` is a word of the inside. */
+export function outwardKey(key: SessionKey, names: KeyNames): string {
   return key === "global" ? `agent:${names.defaultAgentId}:${names.mainKey}` : key;
 }
 

@@ -5,7 +5,7 @@ import type { RunQueue, RunRecord } from "../ports/engine.ts";
 import type { SessionKey } from "../ports/session.ts";
 import { resultOf } from "../runs/job.ts";
 import { keyedSendRunId, sendRunId } from "../runs/run-id.ts";
-import { displayKey } from "../session/describe.ts";
+import { displayKey, outwardKey } from "../session/describe.ts";
 import { agentIdOf, isThreadKey, type KeyNames, parentKey } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Redactor } from "../transcript/redact.ts";
@@ -123,7 +123,7 @@ function refusalOf(target: SessionKey, caller: Caller, names: KeyNames): Answer 
     return failure("THREAD_TARGET", `A thread belongs to the people in it and is not a send target.${hint}`);
   }
   const visited = [...(caller.run?.chain ?? []), caller.session.key];
-  const path = [...visited, target].join(" → ");
+  const path = [...visited, target].map((key) => outwardKey(key, names)).join(" → ");
   if (visited.includes(target)) {
     return failure(
       "RING_REFUSED",
