@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createRouter } from "./commands/router.ts";
-import { wordsFor } from "./commands/words.ts";
+import { localeFor, wordsFor } from "./commands/words.ts";
 import { createExchanges, forgottenExchanges } from "./core/announce/exchange.ts";
 import { createSendCheck } from "./core/delivery/send-check.ts";
 import { createTyping } from "./core/delivery/typing.ts";
@@ -106,7 +106,7 @@ export function createDoors(services: Services, { externalHistory }: Switchboard
     exchange: services.exchanges,
     tools: (session, run) => toolbox({ session, run, sandboxed: isSandboxed(session, config, names) }),
     typing: (session, job) => typing(session, job.replyTo),
-    notice: (what, locale) => wordsFor(locale, config.locale)(`notice.${what}`),
+    notice: (what, tag) => wordsFor(localeFor(tag, config.locale))(`notice.${what}`),
   });
   return {
     toolsFor: (session: Session) => toolbox({ session, sandboxed: isSandboxed(session, config, names) }),

@@ -1,7 +1,7 @@
 import type { Config } from "../core/config.ts";
 import type { SendCheck } from "../core/delivery/send-check.ts";
 import type { Origin } from "../core/inbound/origin.ts";
-import type { CommandReply, CommandSpec, NativeCommandCall } from "../core/ports/command.ts";
+import type { CommandReply, CommandSpec, Locale, NativeCommandCall } from "../core/ports/command.ts";
 import type { RunQueue } from "../core/ports/engine.ts";
 import type { Storage } from "../core/ports/storage.ts";
 import type { Sessions } from "../core/session/sessions.ts";
@@ -22,6 +22,7 @@ export interface CommandUse {
   readonly origin: Origin;
   /** The argument in lower case; "" when there is none. */
   readonly argument: string;
+  readonly locale: Locale;
   readonly words: Words;
   readonly usage: string;
   readonly specs: readonly CommandSpec[];

@@ -6,7 +6,7 @@ import type { Logger } from "../core/ports/host.ts";
 import { commands } from "./catalogue.ts";
 import type { Command, CommandParts } from "./command.ts";
 import { usageOf } from "./usage.ts";
-import { wordsFor } from "./words.ts";
+import { localeFor, wordsFor } from "./words.ts";
 
 export interface RouterParts extends CommandParts {
   readonly findOrigin: FindOrigin;
@@ -34,7 +34,8 @@ export function createRouter(parts: RouterParts): CommandRouter {
     async run(call, how) {
       const command = byName.get(call.name);
       if (command === undefined) return undefined;
-      const words = wordsFor(call.locale, parts.config.locale);
+      const locale = localeFor(call.locale, parts.config.locale);
+      const words = wordsFor(locale);
       const origin = await parts.findOrigin(call);
       if (command.spec.access === "owner" && !origin.owner) {
         const { id } = call.sender;
@@ -46,7 +47,7 @@ export function createRouter(parts: RouterParts): CommandRouter {
         return how === "typed" ? undefined : { text: words("denied.owner", { id }) };
       }
       const argument = call.text.trim().toLowerCase();
-      const use = { call, origin, argument, words, usage: usageOf(command.spec), specs };
+      const use = { call, origin, argument, locale, words, usage: usageOf(command.spec), specs };
       if (how === "typed") return command.run(use, parts);
       // Somebody looks at a waiting notice and gets an answer, whatever happens. A typed command is tried again instead.
       return command.run(use, parts).catch((error: unknown) => {

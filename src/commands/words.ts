@@ -10,12 +10,10 @@ const LOCALES: Readonly<Record<Locale, Messages>> = { en, es, "pt-BR": ptBR, hi 
 
 export type MessageKey = keyof Messages;
 
-/** A sentence for a person: in their language when we have it, else in `fallback`. */
+/** A sentence for a person, in one language. */
 export type Words = (key: MessageKey, values?: Readonly<Record<string, string | number>>) => string;
 
-/** `tag`: what the platform says of the person's client (`es-419`, `pt-br`); absent or unknown languages get the fallback. */
-export function wordsFor(tag: string | undefined, fallback: Locale): Words {
-  const locale = localeOf(tag) ?? fallback;
+export function wordsFor(locale: Locale): Words {
   return (key, values) => String(new IntlMessageFormat(LOCALES[locale][key], locale).format(values));
 }
 
@@ -24,8 +22,9 @@ export function localized(key: MessageKey): Localized {
   return { en: en[key], es: es[key], "pt-BR": ptBR[key], hi: hi[key] };
 }
 
-function localeOf(tag: string | undefined): Locale | undefined {
+/** `tag`: what the platform says of the person's client (`es-419`, `pt-br`); absent or unknown languages get the fallback. */
+export function localeFor(tag: string | undefined, fallback: Locale): Locale {
   const language = tag?.toLowerCase().split(/[-_]/)[0];
   if (language === "pt") return "pt-BR";
-  return language === "en" || language === "es" || language === "hi" ? language : undefined;
+  return language === "en" || language === "es" || language === "hi" ? language : fallback;
 }

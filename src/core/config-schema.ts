@@ -99,7 +99,6 @@ const agents = closed({
     .array(
       closed({
         id: agentId,
-        name: z.string().min(1).max(64).optional(),
         default: z.boolean().optional(),
         model: z.string().min(1).optional(),
         sandbox: closed({ mode: z.enum(["off", "non-main", "all"]).default("off") }).prefault({}),

@@ -692,3 +692,23 @@ describe("G06: resets and archives", () => {
     expect(textsOf((await history(board)).messages)).toEqual(["first", "ok", "second", "ok"]);
   });
 });
+
+it("KEY-6 B01: the bare id of a Discord thread stands for the thread's session, to read but not to send to", async () => {
+  const board = await aBoard({
+    agents: {
+      async main({ request, call }) {
+        if (request.session.chatType === "channel") return "noted";
+        const asked = { sessionKey: "agent:main:discord:channel:200" };
+        const read = await call("sessions_history", asked);
+        const sent = await call("sessions_send", { ...asked, message: "hello" });
+        return `${read.sessionKey} ${sent.code}`;
+      },
+    },
+    config: { tools: { sessions: { visibility: "agent" } } },
+  });
+  await board.discord.says("in the thread", { from: at("discord", "channel", "100", "200") });
+  await board.quiet();
+  await board.telegram.says("look");
+  await board.quiet();
+  expect(board.telegram.sent.at(-1)?.text).toBe("agent:main:discord:channel:100:thread:200 THREAD_TARGET");
+});

@@ -18,7 +18,7 @@ export interface Exchange {
   readonly latestReply?: string;
   /** The requester's tool call: still waiting, has the reply in its result, or has returned without it. */
   readonly caller: "waiting" | "answered" | "gone";
-  readonly state: "open" | "announced" | "silent" | "no_route" | "suppressed" | "failed" | "ended";
+  readonly state: "open" | "announced" | "silent" | "no_route" | "suppressed" | "failed";
   readonly reason?: string;
   readonly deliveryId?: string;
   readonly startedAtMs: number;

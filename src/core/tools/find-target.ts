@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import { type AccessAction, isClamped, mayAccess, SANDBOX_REFUSAL } from "../policy/visibility.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Storage } from "../ports/storage.ts";
-import { agentIdOf, type KeyNames } from "../session/key.ts";
+import { agentIdOf, type KeyNames, partsOf } from "../session/key.ts";
 import { parseReference, type Reference } from "../session/resolve.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { type Answer, type Caller, failure, forbidden } from "./define-tool.ts";
@@ -70,8 +70,10 @@ export function createFindTarget(parts: FindTargetParts): FindTarget {
 async function candidatesFor(reference: Reference, parts: FindTargetParts): Promise<readonly Target[]> {
   const { sessions, storage } = parts;
   switch (reference.by) {
-    case "key":
-      return existing(await sessions.get(reference.key));
+    case "key": {
+      const found = existing(await sessions.get(reference.key));
+      return found.length > 0 ? found : threadsNamed(reference.key, parts);
+    }
     case "agentMain": {
       const session = await sessions.get(reference.key);
       return session === undefined ? [{ found: true, key: reference.key }] : existing(session);
@@ -90,6 +92,23 @@ async function candidatesFor(reference: Reference, parts: FindTargetParts): Prom
     default:
       return reference satisfies never;
   }
+}
+
+/** To Discord a thread is a channel of its own: its bare id stands for the thread's session. */
+async function threadsNamed(
+  key: SessionKey,
+  { sessions, storage }: FindTargetParts,
+): Promise<readonly Target[]> {
+  const bare = partsOf(key);
+  if (bare.family !== "channel" || bare.threadId !== undefined) return [];
+  const query = { search: bare.chatId, archived: false, offset: 0, limit: MAX_CANDIDATES };
+  const { rows } = await storage.index.list({ ...query, scope: { agentIds: "all", keys: [] } });
+  const threads = rows.filter(({ session }) => {
+    const parts = partsOf(session.key);
+    if (parts.family !== "channel" || parts.threadId !== bare.chatId) return false;
+    return parts.agentId === bare.agentId && parts.channel === bare.channel;
+  });
+  return (await Promise.all(threads.map(({ session }) => sessions.get(session.key)))).flatMap(existing);
 }
 
 async function bySessionId(
