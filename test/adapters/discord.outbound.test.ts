@@ -122,6 +122,10 @@ describe("DISC-2: long texts", () => {
     for (const part of parts) expect(part.length).toBeLessThanOrEqual(2000);
   });
 
+  it.each([4, 8, 20, 2000])("L01: backticks inside a code span open no fence, at a limit of %i", (limit) => {
+    for (const part of renderDiscord("``*```*``", limit)) expect(part).not.toContain("```");
+  });
+
   it("L01 L04 L05: any text: parts within the limit, not blank, no half characters, fences in pairs", () => {
     fc.assert(
       fc.property(wildMarkdown, fc.integer({ min: 2, max: 120 }), (markdown, limit) => {

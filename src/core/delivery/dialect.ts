@@ -13,7 +13,7 @@ export interface Dialect {
   codeSpan(text: string): Frame;
   /** `language` is one word or empty. */
   fence(language: string): Frame;
-  /** What code in a fence becomes. */
+  /** What code becomes, in a fence or in a span. */
   fenced?(code: string): string;
   /** A frame around the label, or text that follows it. */
   link(url: string): Frame | string;

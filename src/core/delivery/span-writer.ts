@@ -84,7 +84,7 @@ export class SpanWriter {
       case "styleMark":
         return token.isOpening ? this.#openStyle(token.style, token.raw) : this.#closeStyle();
       case "codespan":
-        return this.framed(this.#dialect.codeSpan(token.text), () => this.code(token.text));
+        return this.#codeSpan(this.#dialect.fenced?.(token.text) ?? token.text);
       case "link":
         return token.autolink ? this.#autolink(token) : this.#link(token, known(token.tokens));
       case "image":
@@ -119,6 +119,11 @@ export class SpanWriter {
     const isBracketed = raw.startsWith("<");
     if (isBracketed && href.startsWith("mailto:")) this.#literal(raw);
     else this.text((isBracketed && this.#dialect.autolink?.(raw)) || text);
+  }
+
+  /** Where a limit leaves no room for its marks, code stands bare: then too it must not open a fence. */
+  #codeSpan(code: string): void {
+    this.framed(this.#dialect.codeSpan(code), () => this.code(code));
   }
 
   #link({ href }: { readonly href: string }, label: readonly MarkedToken[]) {
