@@ -27,6 +27,8 @@ export interface SwitchboardOptions {
   /** pino-like. Default: warnings and errors on stderr. */
   readonly logger?: Logger;
   readonly clock?: Clock;
+  /** The external harness behind sessions_spawn with runtime "acp": `acpAgent({ command })`. Absent: such spawns are refused. */
+  readonly acp?: AgentRunner;
   /** Rows of another source for the newest tail of a session's history, e.g. of an external harness. */
   readonly externalHistory?: (sessionKey: string) => Promise<readonly NewEntry[]>;
 }
@@ -79,6 +81,7 @@ const OPTIONS: ReadonlySet<string> = new Set([
   "logger",
   "clock",
   "externalHistory",
+  "acp",
 ]);
 
 /** What a type checker would have said to those who have one. */

@@ -6,7 +6,7 @@ import { createAdapterHost } from "./core/inbound/adapter-host.ts";
 import { COMMAND_POOL, createCommandHandler } from "./core/inbound/command-run.ts";
 import type { Events } from "./core/ports/events.ts";
 import type { BoundTool } from "./core/ports/run.ts";
-import { AGENT_POOL } from "./core/runs/job.ts";
+import { AGENT_POOL, CHILD_POOL } from "./core/runs/job.ts";
 import { canonicalKey } from "./core/session/key.ts";
 import { createBasics, type SwitchboardOptions } from "./options.ts";
 import { createDoors, createServices, openStore } from "./wiring.ts";
@@ -50,7 +50,9 @@ export async function createSwitchboard(options: SwitchboardOptions): Promise<Sw
     const known = { channels: adapters.map(({ channel }) => channel), agentIds: services.agentIds };
     for (const warning of configWarnings(config, known)) services.logger.warn({}, warning);
     learnSecrets();
-    working.push(await queue.work(AGENT_POOL, config.agents.defaults.maxConcurrent, doors.execute));
+    const { maxConcurrent, subagents } = config.agents.defaults;
+    working.push(await queue.work(AGENT_POOL, maxConcurrent, doors.execute));
+    working.push(await queue.work(CHILD_POOL, subagents.maxConcurrent, doors.execute));
     working.push(
       await queue.work(COMMAND_POOL, COMMAND_SLOTS, createCommandHandler({ ...services, ...doors })),
     );

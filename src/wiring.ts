@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { createRouter } from "./commands/router.ts";
 import { localeFor, wordsFor } from "./commands/words.ts";
 import { createExchanges, forgottenExchanges } from "./core/announce/exchange.ts";
+import { createFlow } from "./core/announce/flows.ts";
+import { createChildren, forgottenChildren } from "./core/children/children.ts";
 import { createSendCheck } from "./core/delivery/send-check.ts";
 import { createTyping } from "./core/delivery/typing.ts";
 import { openDatabase } from "./core/engine/sqlite/database.ts";
@@ -11,6 +13,7 @@ import { given } from "./core/given.ts";
 import { createFindOrigin } from "./core/inbound/origin.ts";
 import { createPipeline } from "./core/inbound/pipeline.ts";
 import { isSandboxed } from "./core/policy/sandbox.ts";
+import type { Address } from "./core/ports/chat.ts";
 import type { Session } from "./core/ports/session.ts";
 import { createExecutor } from "./core/runs/execute.ts";
 import { patientQueue } from "./core/runs/patience.ts";
@@ -56,7 +59,7 @@ export async function openStore(options: SwitchboardOptions, basics: Basics) {
     clock,
     logger,
     writer: storage,
-    forgetWith: forgottenExchanges,
+    forgetWith: (ids) => [...forgottenExchanges(ids), ...forgottenChildren(ids)],
   });
   const engine = { ...sqlite, queue: patientQueue(sqlite.queue, clock) };
   return { database, storage, engine, queue: engine.queue };
@@ -71,30 +74,46 @@ export function createServices(basics: Basics, store: Store) {
   const sendCheck = createSendCheck(sessions, basics.config);
   const registered = basics.config.redaction.values;
   const redactor = createRedactor({ registered });
+  const exchanges = createExchanges({ ...parts, sessions, sendCheck, redactor });
+  const children = createChildren({ ...parts, sessions, sendCheck, redactor, notice: noticeIn(basics) });
   return {
     ...parts,
     sessions,
     sendCheck,
     redactor,
+    exchanges,
+    children,
+    flow: createFlow(exchanges, children),
     /** For what people read in a chat: live tokens never leave, but an example of a key stays what it is. */
     exactRedactor: createRedactor({ registered, patterns: false }),
     people: createPeople(store.storage),
     moves: createMoves(store),
-    exchanges: createExchanges({ ...parts, sessions, sendCheck, redactor }),
   };
 }
 
 export type Services = ReturnType<typeof createServices>;
 
 /** Everything where someone outside comes in, and the executor of runs that gives them their tools. */
-export function createDoors(services: Services, { externalHistory }: SwitchboardOptions) {
+export function createDoors(services: Services, { externalHistory, acp }: SwitchboardOptions) {
   const { config, names, adapters } = services;
   const adapterOf = (at: { readonly channel: string; readonly accountId: string }) =>
     adapters.find((adapter) => adapter.channel === at.channel && adapter.accountId === at.accountId);
 
   const findTarget = createFindTarget(services);
   const extras = createRowExtras(services.storage, services.redactor);
-  const tools = createTools({ ...services, findTarget, extras, ...given({ externalHistory }) });
+  const threadsAt = (at: Address) => {
+    const adapter = adapterOf(at);
+    const open = adapter?.createThread?.bind(adapter);
+    return open && ((title: string) => open(at, title));
+  };
+  const tools = createTools({
+    ...services,
+    findTarget,
+    extras,
+    acp,
+    threadsAt,
+    ...given({ externalHistory }),
+  });
   const toolbox = createToolbox(tools, services);
 
   const ownIds = (channel: string, accountId: string) => adapterOf({ channel, accountId })?.ownIds?.() ?? [];
@@ -103,10 +122,11 @@ export function createDoors(services: Services, { externalHistory }: Switchboard
   const typing = createTyping({ ...services, adapterFor: adapterOf });
   const execute = createExecutor({
     ...services,
-    exchange: services.exchanges,
+    heard: services.exchanges.heard,
+    runnerOf: ({ runtime, agentId }) => (runtime === "acp" ? acp : services.agents.get(agentId)),
     tools: (session, run) => toolbox({ session, run, sandboxed: isSandboxed(session, config, names) }),
     typing: (session, job) => typing(session, job.replyTo),
-    notice: (what, tag) => wordsFor(localeFor(tag, config.locale))(`notice.${what}`),
+    notice: noticeIn(services),
   });
   return {
     toolsFor: (session: Session) => toolbox({ session, sandboxed: isSandboxed(session, config, names) }),
@@ -119,6 +139,12 @@ export function createDoors(services: Services, { externalHistory }: Switchboard
       tools: (session) => toolbox({ session, sandboxed: false, trusted: true }),
     }),
   };
+}
+
+/** Short sentences for people, in their language. */
+function noticeIn({ config }: Basics) {
+  return (what: "failed" | "interrupted" | "announceFailed" | "completionFailed", tag: string | undefined) =>
+    wordsFor(localeFor(tag, config.locale))(`notice.${what}`);
 }
 
 function describe(session: Session, names: KeyNames) {

@@ -12,13 +12,13 @@ const layers: readonly { readonly name: string; readonly files: RegExp }[] = [
   {
     name: "rules",
     files:
-      /^core\/(config(-\w+)?\.ts|policy\/|transcript\/(sanitize|redact|limits|match-from|prompt|window|history-view)|announce\/(wording|silence|steps)|delivery\/(?!outbox|deliveries|typing|send-check)|runs\/(run-id|job|ending|turn)\.ts|session\/(key|opaque-id|describe|resolve|binding|freshness|person|row|patch|arrival))/,
+      /^core\/(config(-\w+)?\.ts|policy\/|transcript\/(sanitize|redact|limits|match-from|prompt|window|history-view)|announce\/(wording|silence|steps)|children\/(child-id|family|origin|audience|announcement|stats-line|wording|child-runs)\.ts|delivery\/(?!outbox|deliveries|typing|send-check)|runs\/(run-id|job|ending|turn)\.ts|session\/(key|opaque-id|describe|resolve|binding|freshness|person|row|patch|arrival))/,
   },
   {
     name: "services",
     files: /^core\/(storage|engine|runs|delivery|transcript|session)\/|^core\/(clock|logger)\.ts/,
   },
-  { name: "flows", files: /^core\/(inbound|announce)\// },
+  { name: "flows", files: /^core\/(inbound|announce|children)\// },
   { name: "doors", files: /^(core\/(tools|gateway)|commands|adapters|agents|operator)/ },
   { name: "root", files: /^(switchboard|wiring|options|manifest|index)\.ts$/ },
 ];

@@ -18,6 +18,9 @@ it("MAN-1: the manifest names every tool, command, channel, entry point and conf
     "sessions_list",
     "sessions_history",
     "sessions_send",
+    "sessions_spawn",
+    "sessions_yield",
+    "agents_list",
   ]);
   expect(manifest.commands.map((command: { usage: string }) => command.usage)).toEqual([
     "/send [on|off|inherit]",

@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+/** How hard a model may think; what a level means is the runner's business. */
+export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
+
 /** A closed object whose unknown keys are answered with the allowed ones. */
 function closed<S extends z.ZodRawShape>(shape: S) {
   const allowed = Object.keys(shape).join(", ");
@@ -49,6 +52,15 @@ const session = closed({
   dmScope: dmScope.default("main"),
   identityLinks: z.record(z.string().trim().min(1), z.array(z.string().trim().min(1))).default({}),
   reset: reset.prefault({}),
+  threadBindings: closed({
+    /** Whether children may have threads of their own (sessions_spawn with thread: true). */
+    enabled: z.boolean().default(true),
+    /** A thread is given back when nobody has spoken in it for so long, or when it is so old; 0 = never. */
+    idleHours: z.number().min(0).max(8760).default(24),
+    maxAgeHours: z.number().min(0).max(8760).default(0),
+    /** What a child with a thread knows when the spawn does not say: a copy of the requester's transcript, or its task alone. */
+    defaultSpawnContext: z.enum(["isolated", "fork"]).default("fork"),
+  }).prefault({}),
   agentToAgent: closed({ maxPingPongTurns: z.number().int().min(0).max(20).default(5) }).prefault({}),
   sendPolicy: closed({
     rules: z.array(sendRule).default([]),
@@ -72,6 +84,14 @@ const toolLists = {
 
 const tools = closed({
   ...toolLists,
+  /** Session tools of children: `allow` or `alsoAllow` gives back what their depth takes away, `deny` takes more. */
+  subagents: closed({
+    tools: closed({
+      allow: toolLists.allow,
+      alsoAllow: toolLists.alsoAllow,
+      deny: toolLists.deny,
+    }).prefault({}),
+  }).prefault({}),
   sessions: closed({ visibility: z.enum(["self", "tree", "agent", "all"]).default("tree") }).prefault({}),
   agentToAgent: closed({
     enabled: z.boolean().default(false),
@@ -80,8 +100,37 @@ const tools = closed({
   }).prefault({}),
 });
 
+const allowAgents = z.array(z.string().trim().min(1)).optional();
+const thinking = z.enum(THINKING_LEVELS).optional();
+
+/** What holds for children. */
+const subagents = closed({
+  /** Children at work at the same time, of all requesters; the others wait. */
+  maxConcurrent: z.number().int().min(1).max(64).default(8),
+  /** 1 = children may not spawn. */
+  maxSpawnDepth: z.number().int().min(1).max(5).default(1),
+  /** Open tasks of one requester. */
+  maxChildrenPerAgent: z.number().int().min(1).max(20).default(5),
+  /** Open tasks of all requesters. */
+  maxOpen: z.number().int().min(1).max(1000).default(100),
+  /** Spawns of one requester within an hour. */
+  maxSpawnsPerHour: z.number().int().min(1).max(1_000_000).default(60),
+  /** When a child that has ended leaves the lists; 0 = never. */
+  archiveAfterMinutes: z.number().int().min(0).max(525_600).default(60),
+  /** Longest task where the spawn does not say; 0 = no limit. */
+  runTimeoutSeconds: z.number().int().min(0).max(86_400).default(0),
+  model: z.string().min(1).optional(),
+  thinking,
+  /** For agents without a list of their own: which agents they may spawn beside themselves; "*" = any. */
+  allowAgents,
+  announce: z.enum(["auto", "channel", "requester", "none"]).default("auto"),
+});
+
 const agents = closed({
   defaults: closed({
+    /** false: an unknown model in a tool call is a warning, and the run goes on with the usual one. */
+    strictModel: z.boolean().default(true),
+    subagents: subagents.prefault({}),
     /** Runs of agents at the same time, 1–64. A run that waits for another does not count. */
     maxConcurrent: z.number().int().min(1).max(64).default(4),
     /** Longest run; 0 = no limit. */
@@ -103,6 +152,7 @@ const agents = closed({
         model: z.string().min(1).optional(),
         sandbox: closed({ mode: z.enum(["off", "non-main", "all"]).default("off") }).prefault({}),
         tools: closed({ allow: toolLists.allow, deny: toolLists.deny }).prefault({}),
+        subagents: closed({ allowAgents, model: z.string().min(1).optional(), thinking }).prefault({}),
       }),
     )
     .default([]),
@@ -153,6 +203,10 @@ export const configSchema = closed({
     text: z.boolean().default(true),
     /** Register native menus on Discord and Telegram. */
     native: z.boolean().default(true),
+  }).prefault({}),
+  announce: closed({
+    /** How much of a child's runtime, tokens and cost people see. Absent: all in an owner's direct chat, else runtime and tokens. */
+    stats: z.enum(["full", "short", "off"]).optional(),
   }).prefault({}),
   redaction: closed({
     /** Exact values that are masked wherever text leaves, beside the tokens found on the live clients. */

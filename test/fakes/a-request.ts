@@ -21,6 +21,7 @@ export function aRequest(
     trigger: "user",
     sandboxed: false,
     depth: 0,
+    report: () => {},
     ...rest,
   };
 }

@@ -20,6 +20,8 @@ export interface Sent {
 export interface MemoryAdapter extends ChannelAdapter {
   readonly sent: readonly Sent[];
   readonly typed: readonly Address[];
+  /** Titles of the threads that were opened, in order; their ids are "thread-1", "thread-2", … */
+  readonly threads: readonly string[];
   /** A person writes. Resolves with what the core made of it. */
   says(text: string, message?: Partial<InboundMessage>): Promise<Acceptance>;
   /** The person uses a native command. */
@@ -42,6 +44,7 @@ export function memoryAdapter(
   const { accountId = "default", repeatable = true } = options;
   const sent: Sent[] = [];
   const typed: Address[] = [];
+  const threads: string[] = [];
   const failures: ("permanent" | "transient" | "uncertain")[] = [];
   let host: AdapterHost | undefined;
   let count = 0;
@@ -69,6 +72,14 @@ export function memoryAdapter(
     return { messageIds: [`${channel}-${sent.length}`] };
   }
 
+  async function createThread(at: Address, title: string): Promise<Address> {
+    if (failures.shift() !== undefined) {
+      throw deliveryFailed("Missing permission.", { retryable: false, partsSent: 0 });
+    }
+    threads.push(title);
+    return { ...at, threadId: `thread-${threads.length}` };
+  }
+
   return {
     channel,
     accountId,
@@ -76,6 +87,7 @@ export function memoryAdapter(
     maxTextLength: 2000,
     sent,
     typed,
+    threads,
     get host() {
       return started();
     },
@@ -90,6 +102,8 @@ export function memoryAdapter(
     async setTyping(at) {
       typed.push(at);
     },
+    // WhatsApp has none.
+    ...(channel === "whatsapp" ? {} : { createThread }),
     says(text, message = {}) {
       count += 1;
       return started().onMessage(inbound(channel, accountId, text, `${life}-m${count}`, message));

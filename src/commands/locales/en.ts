@@ -4,6 +4,10 @@ export const en: Messages = {
   "notice.failed": "Something went wrong and I could not answer. Please try again.",
   "notice.interrupted":
     "I was restarted while answering, so this message got no answer. Please send it again if you still need one.",
+  "notice.announceFailed":
+    "A subagent has ended, but its announcement could not be written. Its result is in the history of its session.",
+  "notice.completionFailed":
+    "A subagent has ended, but I could not say what came of it. Its result is in the history of its session.",
   "denied.owner": "Only the owner can do this. Your id: {id}",
   "usage.line": "Usage: {usage}",
   "send.description": "Decide whether I may send in this chat",

@@ -4,6 +4,10 @@ export const es: Messages = {
   "notice.failed": "Algo salió mal y no pude responder. Inténtalo de nuevo, por favor.",
   "notice.interrupted":
     "Me reinicié mientras respondía, así que este mensaje quedó sin respuesta. Envíalo de nuevo si todavía la necesitas.",
+  "notice.announceFailed":
+    "Un subagente ha terminado, pero no se pudo redactar su anuncio. Su resultado está en el historial de su sesión.",
+  "notice.completionFailed":
+    "Un subagente ha terminado, pero no pude contar el resultado. Está en el historial de su sesión.",
   "denied.owner": "Solo el propietario puede hacer esto. Tu id: {id}",
   "usage.line": "Uso: {usage}",
   "send.description": "Decide si puedo enviar en este chat",

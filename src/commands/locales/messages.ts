@@ -2,6 +2,8 @@
 export interface Messages {
   readonly "notice.failed": string;
   readonly "notice.interrupted": string;
+  readonly "notice.announceFailed": string;
+  readonly "notice.completionFailed": string;
   /** {id} */
   readonly "denied.owner": string;
   /** {usage} */

@@ -4,6 +4,10 @@ export const ptBR: Messages = {
   "notice.failed": "Algo deu errado e não consegui responder. Tente de novo, por favor.",
   "notice.interrupted":
     "Fui reiniciado enquanto respondia, então esta mensagem ficou sem resposta. Envie de novo se ainda precisar.",
+  "notice.announceFailed":
+    "Um subagente terminou, mas o anúncio não pôde ser escrito. O resultado está no histórico da sessão dele.",
+  "notice.completionFailed":
+    "Um subagente terminou, mas não consegui contar o resultado. Ele está no histórico da sessão do subagente.",
   "denied.owner": "Só o proprietário pode fazer isso. Seu id: {id}",
   "usage.line": "Uso: {usage}",
   "send.description": "Decide se posso enviar neste chat",

@@ -7,7 +7,7 @@ import type { Clock } from "../ports/host.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Storage, Write } from "../ports/storage.ts";
 import { type Ending, errorOf } from "../runs/ending.ts";
-import type { Aftermath, ExchangeSteps } from "../runs/executor-parts.ts";
+import type { Aftermath, Flow } from "../runs/executor-parts.ts";
 import type { Job } from "../runs/job.ts";
 import { deliveryId, exchangeIdOf } from "../runs/run-id.ts";
 import { kindOf } from "../session/describe.ts";
@@ -29,11 +29,13 @@ export interface ExchangeRequest {
   readonly waits: boolean;
 }
 
-export interface Exchanges extends ExchangeSteps {
+export interface Exchanges extends Flow {
   /** The target's first run, and the record that lives as long as the exchange. */
   open(request: ExchangeRequest): { readonly run: NewRun; readonly writes: readonly Write[] };
   /** The caller has its answer, or left without one. Resolves with the record. */
   callerLeft(id: string, how: "answered" | "gone"): Promise<Exchange | undefined>;
+  /** The marks of answers that a run has got, written with the rows that hold them. */
+  heard(exchangeIds: readonly string[]): readonly Write[];
 }
 
 interface Parts {
@@ -68,21 +70,29 @@ export function createExchanges(parts: Parts): Exchanges {
     return { ...record, state: "open", turn };
   }
 
+  /** A note about an exchange is news as long as the caller has not got the answer itself. */
+  async function isUnanswered({ exchangeId }: Job): Promise<boolean> {
+    return exchangeId === undefined || (await records.get(exchangeId))?.caller !== "answered";
+  }
+
   return {
     open: (request) => opening(request, parts),
     callerLeft: (id, how) =>
       records.update(id, (current) => (current === undefined ? undefined : { ...current, caller: how })),
-    async begin(job) {
+    async begin(job, { kind }) {
+      if (kind === "note") {
+        const isNews = await isUnanswered(job);
+        return isNews ? { take: "row", prompt: job, ...NOTHING } : { take: "nothing", ...NOTHING };
+      }
       const exchange = await current(job);
-      if (exchange === undefined) return NOTHING;
+      if (exchange === undefined) return { take: "nothing", ...NOTHING };
       const withdrawn = job.step === "announce" ? await unannounced(exchange, parts) : undefined;
-      if (withdrawn !== undefined) return { writes: [settle(withdrawn, parts)], effects: [] };
-      return { prompt: await stepPrompt(job, exchange, parts) };
+      if (withdrawn !== undefined) {
+        return { take: "nothing", writes: [settle(withdrawn, parts)], effects: [] };
+      }
+      return { take: "turn", prompt: await stepPrompt(job, exchange, parts) };
     },
-    async isNews({ exchangeId }) {
-      return exchangeId === undefined || (await records.get(exchangeId))?.caller !== "answered";
-    },
-    async after(job, runId, ending) {
+    async after(job, { runId, ending }) {
       const exchange = await current(job);
       return exchange === undefined ? NOTHING : aftermath(exchange, runId, ending, parts);
     },

@@ -5,7 +5,7 @@ import type { Provenance } from "../ports/run.ts";
 const MARKER = "[Inter-session message";
 
 /** What the runtime's own markers begin with, letters only. */
-const MARKED: readonly string[] = ["intersessionmessage", "subagenttask"];
+const MARKED: readonly string[] = ["intersessionmessage", "subagenttask", "subagentcompletion"];
 /** What could stand for the bracket of a marker: every opening one but round and curly. */
 const OPENING = /(?![({])\p{Ps}/gu;
 /** Text without any of these has no such bracket; most text. */
@@ -26,8 +26,18 @@ export function neutralizeMarkers(text: string): string {
   return marked.size === 0 ? text : text.replace(OPENING, (found, at) => (marked.has(at) ? "(" : found));
 }
 
-/** The text of an inter-session run as the model sees it: header, one neutral sentence, then the message itself. */
-export function interSessionPrompt(text: string, from: Provenance): string {
+/** The text of a row that did not come from a person, as the model sees it; undefined for all other text. */
+export function markedPrompt(text: string, from: Provenance): string | undefined {
+  const spawned = from.sourceTool === "sessions_spawn";
+  if (from.kind === "inter_session") {
+    return spawned ? `[Subagent Task]\n\n${neutralizeMarkers(text)}` : interSessionPrompt(text, from);
+  }
+  const isEvent = from.kind === "internal_system" && spawned;
+  return isEvent ? `[Subagent Completion]\n\n${neutralizeMarkers(text)}` : undefined;
+}
+
+/** Header, one neutral sentence, then the message itself. */
+function interSessionPrompt(text: string, from: Provenance): string {
   const fields = [
     field("sourceSession", from.sourceSessionKey),
     field("sourceChannel", from.sourceChannel),

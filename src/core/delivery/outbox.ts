@@ -125,9 +125,10 @@ function settle(run: ClaimedRun, parcel: Parcel, result: ParcelResult, parts: Ou
     state,
     ...(reason === undefined ? {} : { reason }),
   });
-  if (state === "delivered" || state === "suppressed") return { done: toResult(result) };
+  const effects = parcel.followedBy ?? [];
+  if (state === "delivered" || state === "suppressed") return { done: toResult(result), effects };
   parts.logger.warn({ deliveryId: run.id, state, reason }, "A delivery was given up");
-  return { failed: reason ?? state, result: toResult(result) };
+  return { failed: reason ?? state, result: toResult(result), effects };
 }
 
 function withoutStarting({ starting: _sent, startingAtMs: _since, ...parcel }: Parcel): Parcel {

@@ -16,6 +16,8 @@ export interface Parcel {
   /** The owner's own /send must be able to answer in a chat that it has just silenced. */
   readonly evenIfDenied?: boolean;
   readonly createdAtMs: number;
+  /** Runs that follow when this has been delivered or given up. */
+  readonly followedBy?: readonly NewRun[];
   /** Progress, kept by the outbox. */
   readonly partsSent?: number;
   /** The part that was being sent when this was written. */

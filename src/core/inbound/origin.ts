@@ -16,6 +16,8 @@ export interface Origin extends ResolvedChat {
   /** The session of an admitted message, and what is written with it. */
   readonly arrival: Place & { readonly writes: readonly Write[] };
   readonly owner: boolean;
+  /** The thread of a child: whatever is written there is for it. */
+  readonly childThread: boolean;
   /** The config joins this person's ids across channels. */
   readonly linked: boolean;
   readonly samePerson: SamePerson;
@@ -55,6 +57,7 @@ export function createFindOrigin(parts: OriginParts): FindOrigin {
       key: session?.key ?? chat.key,
       agentId: session?.agentId ?? chat.agentId,
       place: chat,
+      childThread: session?.spawnedBy !== undefined,
       arrival: { key: arrival.key, agentId: arrival.agentId, writes: [...joining, ...moving] },
       owner: isOwner(owners, from.channel, sender, { samePerson, ownIds }),
       linked: linkedName(from.channel, ids, config) !== undefined,

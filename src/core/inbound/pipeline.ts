@@ -59,7 +59,7 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
     if (call !== undefined) {
       return done(await queue.enqueue(commandRun(call), { writes: origin.arrival.writes }), "command");
     }
-    if (isForBot(message, config)) return enqueue(message, origin, isOld ? "note" : "agent");
+    if (isForBot(message, config, origin)) return enqueue(message, origin, isOld ? "note" : "agent");
     // Words that were not meant for the bot are context for later, but make no session.
     if ((await sessions.get(origin.key)) === undefined) return "ignored";
     return enqueue(message, origin, "note");
@@ -77,6 +77,7 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
       chain: [],
       sender,
       ...(kind === "agent" ? { replyTo: message.from, replyToId: message.id } : {}),
+      ...(origin.owner ? { byOwner: true } : {}),
       ...(attachments === undefined ? {} : { attachments }),
       ...(quoted === undefined ? {} : { quoted }),
       ...(locale === undefined ? {} : { locale }),

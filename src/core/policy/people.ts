@@ -73,10 +73,15 @@ export function mayEnter(message: InboundMessage, config: Config, facts: EntryFa
     : mayEnterRoom(message.from, settings);
 }
 
-/** Whether the agent is to answer; what is not for the bot is only remembered as context. */
-export function isForBot(message: InboundMessage, config: Config): boolean {
+/** Whether the agent is to answer; what is not for the bot is only remembered as context. The thread of a child is there for talking to it. */
+export function isForBot(
+  message: InboundMessage,
+  config: Config,
+  { childThread }: { readonly childThread: boolean },
+): boolean {
   const { channel, chatType } = message.from;
-  return chatType === "direct" || message.addressed || !channelConfig(config, channel).requireMention;
+  if (childThread || chatType === "direct") return true;
+  return message.addressed || !channelConfig(config, channel).requireMention;
 }
 
 function mayEnterDirect(

@@ -27,22 +27,40 @@ const profiles: Readonly<Record<Profile, readonly string[]>> = {
   full: ["*"],
 };
 
-/** The names that this agent may use, in their order. Every stage can only remove; a subagent has no session tools. */
+/** What a child needs to lead children of its own. */
+const orchestratorTools = [
+  "sessions_spawn",
+  "sessions_yield",
+  "subagents",
+  "sessions_list",
+  "sessions_history",
+];
+
+/** The names that this agent may use, in their order. Every stage can only remove. `depth`: 0 = not spawned. */
 export function allowedTools(
   names: readonly string[],
   config: Config,
   agentId: string,
-  stage: { readonly depth: number },
+  { depth }: { readonly depth: number },
 ): readonly string[] {
-  const { profile, alsoAllow, allow, deny } = config.tools;
+  const { profile, alsoAllow, allow, deny, subagents } = config.tools;
   const agent = config.agents.list.find(({ id }) => id === agentId)?.tools;
   const stages: readonly Lists[] = [
     { allow: [...profiles[profile], ...alsoAllow], deny: [] },
     { allow, deny },
     agent ?? { deny: [] },
-    { deny: stage.depth > 0 ? ["group:sessions"] : [] },
+    depth > 0 ? subagents.tools : { deny: [] },
   ];
-  return names.filter((name) => stages.every((lists) => survives(name, lists)));
+  const survivors = names.filter((name) => stages.every((lists) => survives(name, lists)));
+  return depth > 0 ? survivors.filter((name) => isForChild(name, depth, config)) : survivors;
+}
+
+/** A child has no session tools, unless it may spawn or the config gives them back. */
+function isForChild(name: string, depth: number, config: Config): boolean {
+  if (!sessionTools.includes(name)) return true;
+  const { allow = [], alsoAllow } = config.tools.subagents.tools;
+  const leads = depth < config.agents.defaults.subagents.maxSpawnDepth;
+  return isListed(name, [...allow, ...alsoAllow, ...(leads ? orchestratorTools : [])]);
 }
 
 /** A denial beats a permission; without a list, or with an empty one, everything is allowed. */

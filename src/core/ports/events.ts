@@ -30,6 +30,13 @@ export interface SwitchboardEvents {
     readonly tool: string;
     readonly status: string;
   };
+  "child.spawned": {
+    readonly childId: string;
+    readonly sessionKey: SessionKey;
+    readonly requester: SessionKey;
+  };
+  "child.ended": { readonly childId: string; readonly sessionKey: SessionKey; readonly status: string };
+  "child.told": { readonly childId: string; readonly requester: SessionKey; readonly how: string };
   "exchange.settled": { readonly exchangeId: string; readonly state: string };
   "delivery.settled": {
     readonly deliveryId: string;

@@ -74,7 +74,13 @@ export interface RunRequest {
   readonly thinking?: string;
   readonly trigger: RunTrigger;
   readonly sandboxed: boolean;
+  /** 0 = not spawned. */
   readonly depth: number;
+  /**
+   * Rows that this run has made so far, for a runner that is worth watching while it works (a long task): they show in the transcript before it ends.
+   * Each call replaces what the last one said; the outcome replaces them all.
+   */
+  report(entries: readonly NewEntry[]): void;
 }
 
 interface Made {

@@ -56,12 +56,16 @@ export interface Session {
   readonly usage?: Usage;
   readonly systemSent?: boolean;
   readonly abortedLastRun?: boolean;
+  /** The last run ended with sessions_yield: the session waits for an event. */
+  readonly yielded?: true;
   readonly status?: RunStatus;
   readonly startedAtMs?: number;
   readonly endedAtMs?: number;
 
   readonly spawnedBy?: SessionKey;
   readonly spawnDepth?: number;
+  /** What executes a spawned session; absent = its agent. */
+  readonly runtime?: "acp";
   readonly sandboxed?: boolean;
 
   readonly archivedAtMs?: number;

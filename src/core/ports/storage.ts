@@ -1,3 +1,4 @@
+import type { Child, Family } from "./child.ts";
 import type { Exchange } from "./exchange.ts";
 import type { TranscriptEntry } from "./run.ts";
 import type { Session, SessionKey, SessionKind } from "./session.ts";
@@ -6,6 +7,10 @@ import type { Session, SessionKey, SessionKind } from "./session.ts";
 export interface Tables {
   session: Session;
   exchange: Exchange;
+  /** Id of the child → its task. */
+  child: Child;
+  /** Session key of the requester, or "*" → its children. */
+  family: Family;
   /** `<channel>:<id>` → ids of the same person, canonical first. */
   person: { readonly ids: readonly string[] };
   /**

@@ -1,4 +1,5 @@
 import { deliveryRun } from "../delivery/parcel.ts";
+import { given } from "../given.ts";
 import type { ClaimedRun, NewRun, RunSettlement } from "../ports/engine.ts";
 import type { Json } from "../ports/host.ts";
 import type { NewEntry } from "../ports/run.ts";
@@ -21,18 +22,20 @@ export async function conclude(
 ): Promise<RunSettlement> {
   const { run, job, session, turn, startedAtMs } = place;
   const nowMs = parts.clock.now();
-  const following: Aftermath =
-    job.exchangeId === undefined
-      ? { writes: [], effects: [] }
-      : await parts.exchange.after(job, run.id, ending);
+  const { telling } = place;
+  const following = await parts.flow.after(
+    job,
+    given({ runId: run.id, ending, usage: made.usage, startedAtMs, telling }),
+  );
   const outgoing = outgoingRuns(run.id, job, session.key, ending, parts);
-  const entries = [input, ...made.entries, ...endingEntries(ending, made, run.id, nowMs)];
+  const said = [...made.entries, ...endingEntries(ending, made, run.id, nowMs)];
+  const entries = following.unread === true ? said : [input, ...said];
   const ran = { sessionId: session.sessionId, startedAtMs, nowMs };
   const settled = {
     writes: [
       turnWrite(session, turn, run.id, entries),
       sessionWrite(session, (current) => afterRun(current, ran, ending, made)),
-      ...parts.exchange.heard([...place.heard]),
+      ...parts.heard([...place.heard]),
       ...following.writes,
     ],
     effects: [...outgoing, ...following.effects],
@@ -79,11 +82,15 @@ function outgoingRuns(
 }
 
 /** A row without a run: context that was not addressed to the bot, old messages, notes of the runtime. */
-export function recordOnly({ run, job, session, turn }: RunPlace, parts: ExecutorParts): RunSettlement {
+export function recordOnly(
+  { run, job, session, turn }: RunPlace,
+  { prompt, writes, effects }: { readonly prompt: StepPrompt } & Aftermath,
+  parts: ExecutorParts,
+): RunSettlement {
   const entry =
-    job.provenance.kind === "internal_system"
-      ? { ...userEntry(job, job, run.id), role: "system" as const }
-      : userEntry(job, job, run.id);
+    prompt.provenance.kind === "internal_system"
+      ? { ...userEntry(job, prompt, run.id), role: "system" as const }
+      : userEntry(job, prompt, run.id);
   const nowMs = parts.clock.now();
   const touched = (current: Session): Session => ({
     ...current,
@@ -91,7 +98,8 @@ export function recordOnly({ run, job, session, turn }: RunPlace, parts: Executo
   });
   return {
     done: null,
-    writes: [turnWrite(session, turn, run.id, [entry]), sessionWrite(session, touched)],
+    writes: [turnWrite(session, turn, run.id, [entry]), sessionWrite(session, touched), ...writes],
+    effects,
   };
 }
 
@@ -103,7 +111,13 @@ export async function withoutPlace(
   parts: ExecutorParts,
 ): Promise<RunSettlement> {
   const ending: Ending = { kind: "failed", error };
-  const { writes, effects } = await parts.exchange.after(job, run.id, ending);
+  const nowMs = parts.clock.now();
+  const { writes, effects } = await parts.flow.after(job, {
+    runId: run.id,
+    ending,
+    startedAtMs: nowMs,
+    telling: [],
+  });
   const outgoing = outgoingRuns(run.id, job, job.sessionKey, ending, parts);
   return { failed: error, writes, effects: [...outgoing, ...effects] };
 }

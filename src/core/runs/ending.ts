@@ -81,10 +81,12 @@ export function afterRun(
   ending: Ending,
   made: Made,
 ): Session {
-  const updated = { ...current, updatedAtMs: Math.max(current.updatedAtMs, ran.nowMs) };
+  const { yielded: _before, ...awake } = current;
+  const updated = { ...awake, updatedAtMs: Math.max(current.updatedAtMs, ran.nowMs) };
   if (current.sessionId !== ran.sessionId) return updated;
   return {
     ...updated,
+    ...(ending.kind === "yielded" ? { yielded: true as const } : {}),
     systemSent: true,
     status: STATUS[ending.kind],
     startedAtMs: ran.startedAtMs,

@@ -1,9 +1,11 @@
 import { type Spoken, spoken } from "../delivery/spoken.ts";
 import { messageOf } from "../errors.ts";
+import { given } from "../given.ts";
 import { isSandboxed } from "../policy/sandbox.ts";
 import type { ClaimedRun, RunSettlement } from "../ports/engine.ts";
 import type { BoundTool, NewEntry, RunRequest, TranscriptEntry } from "../ports/run.ts";
 import type { Session } from "../ports/session.ts";
+import type { TranscriptInfo } from "../ports/storage.ts";
 import type { KeyNames } from "../session/key.ts";
 import { promptView } from "../transcript/prompt.ts";
 import { historyWindow } from "../transcript/window.ts";
@@ -11,7 +13,8 @@ import { conclude, recordOnly, userEntry, withoutPlace } from "./conclude.ts";
 import type { ExecutorParts, RunPlace, StepPrompt } from "./executor-parts.ts";
 import { type Job, toJob } from "./job.ts";
 import { isUnreachable, patiently } from "./patience.ts";
-import { recordCalls } from "./recorder.ts";
+import { reportProgress } from "./progress.ts";
+import { type RecordedCalls, recordCalls } from "./recorder.ts";
 import { runAgent } from "./run-agent.ts";
 import { numbered, placeOf } from "./turn.ts";
 
@@ -39,46 +42,70 @@ async function take(
   session: Session,
   parts: ExecutorParts,
 ): Promise<RunSettlement> {
+  const begun = await parts.flow.begin(job, run);
+  if (begun.take === "nothing") return { done: null, writes: begun.writes, effects: begun.effects };
   const info = await parts.storage.transcripts.info(session.sessionId);
-  const turn = placeOf(info, run.id);
-  const place: RunPlace = { run, job, session, turn, startedAtMs: parts.clock.now(), heard: new Set() };
-  return run.kind === "note" ? takeNote(place, parts) : takeStep(place, parts);
-}
-
-async function takeNote(place: RunPlace, parts: ExecutorParts): Promise<RunSettlement> {
-  return (await parts.exchange.isNews(place.job)) ? recordOnly(place, parts) : { done: null };
-}
-
-async function takeStep(place: RunPlace, parts: ExecutorParts): Promise<RunSettlement> {
-  const { run, job } = place;
-  const step = job.exchangeId === undefined ? { prompt: job } : await parts.exchange.begin(job);
-  if (!("prompt" in step)) return { done: null, ...step };
-  if (!run.interrupted || parts.config.agents.defaults.resume === "retry") {
-    return execute(place, step.prompt, parts);
+  const place: RunPlace = {
+    run,
+    job,
+    session,
+    turn: placeOf(info, run.id),
+    startedAtMs: parts.clock.now(),
+    heard: new Set(),
+    telling: begun.take === "turn" ? (begun.telling ?? []) : [],
+  };
+  if (begun.take === "row") return recordOnly(place, begun, parts);
+  if (!run.interrupted || begun.mayRepeat === true || parts.config.agents.defaults.resume === "retry") {
+    return execute(place, begun.prompt, parts);
   }
-  const input = userEntry(job, step.prompt, run.id);
-  return conclude(place, input, { kind: "interrupted" }, { entries: [] }, parts);
+  const entries = await reportedBefore(place, info, parts);
+  const input = userEntry(job, begun.prompt, run.id);
+  return conclude(place, input, { kind: "interrupted" }, { entries }, parts);
+}
+
+/** Rows that the worker which died had written while the run was going on. */
+async function reportedBefore(
+  { run, session, turn }: RunPlace,
+  info: TranscriptInfo | undefined,
+  { storage }: ExecutorParts,
+): Promise<readonly NewEntry[]> {
+  if (info?.lastRunId !== run.id) return [];
+  const limit = info.lastSeq - turn.firstSeq;
+  if (limit < 1) return [];
+  const page = await storage.transcripts.page(session.sessionId, { limit });
+  return page.entries.map(({ id: _id, seq: _seq, ...entry }) => entry);
 }
 
 async function execute(place: RunPlace, prompt: StepPrompt, parts: ExecutorParts): Promise<RunSettlement> {
   const { run, job, session } = place;
   const input = userEntry(job, prompt, run.id);
-  const runner = parts.agents.get(session.agentId);
+  const runner = parts.runnerOf(session);
   if (runner === undefined) {
-    const error = `No agent "${session.agentId}" is configured.`;
+    const error =
+      session.runtime === "acp"
+        ? "No ACP harness is configured."
+        : `No agent "${session.agentId}" is configured.`;
     return conclude(place, input, { kind: "failed", error }, { entries: [] }, parts);
   }
-  const recorder = recordCalls(
-    parts.tools(session, {
-      runId: run.id,
-      chain: job.chain,
-      heard: (exchangeId) => place.heard.add(exchangeId),
-      whileWaiting: run.whileWaiting,
-    }),
+  const recorder: RecordedCalls = recordCalls(
+    parts.tools(
+      session,
+      given({
+        runId: run.id,
+        chain: job.chain,
+        replyTo: job.replyTo,
+        byOwner: job.byOwner === true,
+        locale: job.locale,
+        heard: (exchangeId: string) => place.heard.add(exchangeId),
+        soFar: () => [input, ...recorder.answered()],
+        whileWaiting: run.whileWaiting,
+      }),
+    ),
     run.id,
     parts.clock,
   );
-  const request = await requestOf(place, input, prompt, recorder.tools, parts);
+  const progress = reportProgress(place, input, parts);
+  const request = await requestOf(place, input, prompt, recorder.tools, progress.report, parts);
   parts.events.emit("run.started", {
     runId: run.id,
     sessionKey: session.key,
@@ -93,6 +120,7 @@ async function execute(place: RunPlace, prompt: StepPrompt, parts: ExecutorParts
     mask: (text) => parts.redactor.redact(text).text,
   });
   endTyping();
+  await progress.end();
   // The agent has acted: from here on nothing may send the run back to its beginning.
   return patiently(() => conclude(place, input, ending, made, parts), parts.clock);
 }
@@ -115,6 +143,7 @@ async function requestOf(
   input: NewEntry,
   prompt: Partial<StepPrompt>,
   tools: readonly BoundTool[],
+  report: RunRequest["report"],
   { config, names, storage }: ExecutorParts,
 ): Promise<RunRequest> {
   const speakers = isShared(session, names);
@@ -136,6 +165,7 @@ async function requestOf(
     trigger: job.trigger,
     sandboxed: isSandboxed(session, config, names),
     depth: session.spawnDepth ?? 0,
+    report,
     ...(prompt.extraSystemPrompt === undefined ? {} : { extraSystemPrompt: prompt.extraSystemPrompt }),
     ...(model === undefined ? {} : { model }),
     ...(thinking === undefined ? {} : { thinking }),

@@ -1,9 +1,10 @@
 import type { Config } from "../config.ts";
+import type { Address } from "../ports/chat.ts";
 import type { ClaimedRun, NewRun } from "../ports/engine.ts";
 import type { Events } from "../ports/events.ts";
 import type { Clock, Logger } from "../ports/host.ts";
-import type { AgentRunner, BoundTool, Provenance } from "../ports/run.ts";
-import type { Session } from "../ports/session.ts";
+import type { AgentRunner, BoundTool, NewEntry, Provenance } from "../ports/run.ts";
+import type { Session, Usage } from "../ports/session.ts";
 import type { Storage, Write } from "../ports/storage.ts";
 import type { KeyNames } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
@@ -16,12 +17,18 @@ import type { TurnPlace } from "./turn.ts";
 export interface RunContext {
   readonly runId: string;
   readonly chain: Job["chain"];
+  /** Where its reply goes. */
+  readonly replyTo?: Address;
+  readonly byOwner: boolean;
+  readonly locale?: string;
   /** The answer of this exchange stands in the result of a call of this run. */
   heard(exchangeId: string): void;
+  /** The rows of this run until now: what it was asked, and the calls that have been answered. */
+  soFar(): readonly NewEntry[];
   whileWaiting<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** What a step of an exchange is told, composed when it begins and not when it was queued. */
+/** What a step of a flow is told, composed when it begins and not when it was queued. */
 export interface StepPrompt {
   readonly text: string;
   readonly provenance: Provenance;
@@ -34,16 +41,33 @@ export interface Aftermath {
   readonly effects: readonly NewRun[];
 }
 
-/** The flow that some runs are steps of. */
-export interface ExchangeSteps {
-  /** What the speaker is told, or what a step leaves that is not taken: its announce may not leave any more. */
-  begin(job: Job): Promise<{ readonly prompt: StepPrompt } | Aftermath>;
-  /** Nothing, when the run is no step of an exchange. */
-  after(job: Job, runId: string, ending: Ending): Promise<Aftermath>;
-  /** The marks of answers that a run has got, written with the rows that hold them. */
-  heard(exchangeIds: readonly string[]): readonly Write[];
-  /** Whether a note about an exchange still is news: the caller may have got the answer itself. */
-  isNews(job: Job): Promise<boolean>;
+/** What a claimed run is to do. */
+export type Begun =
+  /** The agent is asked. `telling`: children whose end the prompt tells. `mayRepeat`: a run that a restart cut off is done again. */
+  | {
+      readonly take: "turn";
+      readonly prompt: StepPrompt;
+      readonly telling?: readonly string[];
+      readonly mayRepeat?: boolean;
+    }
+  /** Only the row is written. */
+  | ({ readonly take: "row"; readonly prompt: StepPrompt } & Aftermath)
+  | ({ readonly take: "nothing" } & Aftermath);
+
+/** How a run ended, for the flow that it is a step of. */
+export interface EndedStep {
+  readonly runId: string;
+  readonly ending: Ending;
+  readonly usage?: Usage;
+  readonly startedAtMs: number;
+  readonly telling: readonly string[];
+}
+
+/** What some runs are steps of: an exchange, or a task that was given to a child. */
+export interface Flow {
+  begin(job: Job, run: Pick<ClaimedRun, "id" | "kind" | "attempt">): Promise<Begun>;
+  /** `unread`: the step will be told again, so its prompt is no row of the transcript yet. */
+  after(job: Job, ended: EndedStep): Promise<Aftermath & { readonly unread?: true }>;
 }
 
 export interface ExecutorParts {
@@ -55,8 +79,11 @@ export interface ExecutorParts {
   readonly sessions: Sessions;
   readonly storage: Storage;
   readonly redactor: Redactor;
-  readonly agents: ReadonlyMap<string, AgentRunner>;
-  readonly exchange: ExchangeSteps;
+  readonly flow: Flow;
+  /** The marks of answers that a run has got, written with the rows that hold them. */
+  heard(exchangeIds: readonly string[]): readonly Write[];
+  /** What executes this session; undefined: its agent is not configured, or there is no harness. */
+  runnerOf(session: Session): AgentRunner | undefined;
   /** The session tools of a run, bound to it. */
   tools(session: Session, run: RunContext): readonly BoundTool[];
   /** Shows "typing" where the reply will go, under the send policy; the returned function ends it. */
@@ -74,4 +101,6 @@ export interface RunPlace {
   readonly startedAtMs: number;
   /** Exchanges whose answer this run has got. */
   readonly heard: Set<string>;
+  /** Children whose end this run tells. */
+  readonly telling: readonly string[];
 }

@@ -3,12 +3,27 @@ import type { NewRun } from "../ports/engine.ts";
 import type { Json } from "../ports/host.ts";
 import type { Provenance, RunTrigger } from "../ports/run.ts";
 import type { SessionKey } from "../ports/session.ts";
+import { partsOf } from "../session/key.ts";
 
-/** Kinds of runs in the pool of the agents. */
-export type JobKind = "agent" | "exchange" | "note";
+/** Kinds of runs in the pools of the agents. */
+export type JobKind = "agent" | "exchange" | "child" | "note";
 
 /** The pool that executes agents. */
 export const AGENT_POOL = "agents";
+/** The pool of spawned sessions: however many there are, people are answered. */
+export const CHILD_POOL = "children";
+
+/** What a run does for a task that was given to a child. */
+export interface ChildStep {
+  readonly id: string;
+  /**
+   * In the child's session: task (its first run), announce, and what needs no agent: deadline, cascade, cleanup, archive. In the requester's session:
+   * completion.
+   */
+  readonly step: "task" | "completion" | "announce" | "deadline" | "cascade" | "cleanup" | "archive";
+  /** From 1; absent = 1. */
+  readonly attempt?: number;
+}
 
 /** What is queued for a session: everything that its execution needs and that must survive a restart. */
 export interface Job {
@@ -30,6 +45,9 @@ export interface Job {
   /** The exchange that this run is a step of: 0 = the target's first answer. */
   readonly exchangeId?: string;
   readonly step?: number | "announce";
+  readonly child?: ChildStep;
+  /** An owner's message began this run. */
+  readonly byOwner?: true;
   readonly model?: string;
   readonly thinking?: string;
   readonly timeoutSeconds?: number;
@@ -59,6 +77,8 @@ export function resultOf(result: Json | undefined): JobResult | undefined {
 }
 
 /** The queue entry of a job: its lane is the session, so runs of one session are serial and in order. */
-export function jobRun(id: string, kind: JobKind, job: Job): NewRun {
-  return { id, lane: job.sessionKey, pool: AGENT_POOL, kind, payload: toPayload(job) };
+export function jobRun(id: string, kind: JobKind, job: Job, notBeforeMs?: number): NewRun {
+  const pool = partsOf(job.sessionKey).family === "subagent" ? CHILD_POOL : AGENT_POOL;
+  const run = { id, lane: job.sessionKey, pool, kind, payload: toPayload(job) };
+  return notBeforeMs === undefined ? run : { ...run, notBeforeMs };
 }

@@ -7,6 +7,8 @@ export interface RecordedCalls {
   readonly tools: readonly BoundTool[];
   /** Calls and results so far, in order. A call that has no answer yet is closed with one that says so: pairs are whole. */
   entries(): readonly NewEntry[];
+  /** Without the calls that are under way. */
+  answered(): readonly NewEntry[];
   /** Calls that begin after this do nothing and are told so: an agent that was left behind acts no more. */
   close(): void;
 }
@@ -66,8 +68,12 @@ export function recordCalls(tools: readonly BoundTool[], runId: string, clock: C
     },
   }));
 
+  const isUnanswered = ({ content: [block] }: NewEntry) =>
+    block?.type === "toolCall" && unanswered.has(block.id);
+
   return {
     tools: recording,
+    answered: () => entries.filter((entry) => !isUnanswered(entry)),
     entries: () => [
       ...entries,
       ...[...unanswered].map(([id, name]) =>

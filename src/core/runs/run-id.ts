@@ -21,6 +21,21 @@ export function keyedSendRunId(requester: SessionKey, target: SessionKey, idempo
   return join("send", [requester, target, idempotencyKey]);
 }
 
+/** One sessions_spawn; the first run of the task. `scope` as in sendRunId. */
+export function spawnRunId(scope: string, callId: string): string {
+  return join("spawn", [scope, callId]);
+}
+
+/** A later step of a task. `mark` tells steps of one name apart: attempts, or times. */
+export function childRunId(runId: string, step: string, mark?: number): string {
+  return mark === undefined ? `${runId}#${step}` : `${runId}#${step}:${mark}`;
+}
+
+/** The first run of the task that a run is a step of; undefined for all other runs. */
+export function spawnRunIdOf(runId: string): string | undefined {
+  return /^(spawn:[^#>]+)/.exec(runId)?.[1];
+}
+
 export function gatewayRunId(method: string, key: SessionKey, idempotencyKey: string): string {
   return join("call", [method, key, idempotencyKey]);
 }

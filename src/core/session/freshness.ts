@@ -7,7 +7,8 @@ import type { Session } from "../ports/session.ts";
  */
 export function isStale(session: Session, config: Config, nowMs: number): boolean {
   const { mode, atHour, idleMinutes } = config.session.reset;
-  if (mode === "none") return false;
+  // A child ends with its task and its archiving.
+  if (mode === "none" || session.spawnedBy !== undefined) return false;
   if (mode === "daily" && session.sessionStartedAtMs < lastTurnOfDay(atHour, nowMs)) return true;
   const idleLimit = idleMinutes ?? (mode === "idle" ? 60 : Number.POSITIVE_INFINITY);
   const spokenAtMs = Math.max(session.lastInteractionAtMs ?? 0, session.sessionStartedAtMs);
@@ -23,6 +24,7 @@ export function afterReset(session: Session, newSessionId: string, nowMs: number
     status: _status,
     startedAtMs: _started,
     endedAtMs: _ended,
+    yielded: _yielded,
     ...kept
   } = session;
   return {

@@ -1,3 +1,4 @@
+import { joined } from "../children/family.ts";
 import { given } from "../given.ts";
 import type { Address } from "../ports/chat.ts";
 import type { RunQueue } from "../ports/engine.ts";
@@ -42,9 +43,19 @@ export function createMoves({
 
   const isIdle = async ({ key }: Session) => (await queue.pending(key)).length === 0;
 
+  /** Who lives where the redirect leads. A child that was archived has given its thread back. */
+  async function inhabitant(key: SessionKey): Promise<Session | undefined> {
+    const session = await records.get(key);
+    const isGone = session?.spawnedBy !== undefined && session.archivedAtMs !== undefined;
+    return isGone ? undefined : session;
+  }
+
   async function movesOf(olds: readonly Session[], place: Place, route: Address): Promise<readonly Write[]> {
     const writes = await Promise.all(
-      olds.map(async (old) => moveWrites(await withFreeLabel(old), place, route)),
+      olds.map(async (old) => [
+        ...moveWrites(await withFreeLabel(old), place, route),
+        ...(await familyMoves(old.key, place.key, storage)),
+      ]),
     );
     return writes.flat();
 
@@ -63,7 +74,7 @@ export function createMoves({
       const others = await records.getMany(older.filter((key) => key !== place.key));
       const olds = others.filter((one) => one !== undefined);
       const own = olds.find(({ key }) => key === keys[0]);
-      const session = own ?? current ?? olds[0] ?? (redirect && (await records.get(redirect.to)));
+      const session = own ?? current ?? olds[0] ?? (redirect && (await inhabitant(redirect.to)));
       const idle = await Promise.all(olds.map(isIdle));
       if (olds.length === 0 || idle.includes(false)) {
         return { ...given({ session }), arrival: session ?? place, moving: [] };
@@ -93,6 +104,26 @@ function moveWrites(session: Session, place: Place, route: Address): readonly Wr
     { type: "record", table: "moved", key: from, change: () => ({ to }) },
     { type: "record", table: "session", key: from, change: () => undefined },
     { type: "record", table: "moved", key: to, change: () => undefined },
+  ];
+}
+
+/** Its children know their requester by its new key, and what is open stays counted. */
+async function familyMoves(from: SessionKey, to: SessionKey, storage: Storage): Promise<readonly Write[]> {
+  const children = await storage.index.children(from);
+  const family = await storage.records("family").get(from);
+  const adopted = children.map(
+    (key): Write => ({
+      type: "record",
+      table: "session",
+      key,
+      change: (current) => current && { ...current, spawnedBy: to },
+    }),
+  );
+  if (family === undefined) return adopted;
+  return [
+    ...adopted,
+    { type: "record", table: "family", key: to, change: (current) => joined(family, current) },
+    { type: "record", table: "family", key: from, change: () => undefined },
   ];
 }
 

@@ -55,7 +55,7 @@ export function resolveChat(
   }
   const thread = address.threadId !== undefined;
   if (address.chatType !== "direct") {
-    return { agentId, key: roomKey(agentId, address.chatType, address), scope: "room", thread };
+    return { agentId, key: roomKeyOf(agentId, address), scope: "room", thread };
   }
   const scope = bound?.session?.dmScope ?? config.session.dmScope;
   if (scope === "main") {
@@ -110,11 +110,9 @@ function keyReference(
   return isKey ? { by: "key", key } : { by: "sessionId", sessionId: typed, key };
 }
 
-function roomKey(
-  agentId: string,
-  family: "group" | "channel",
-  { channel, chatId, threadId }: Address,
-): SessionKey {
+/** The session of a group, a channel, or a thread or topic in one. */
+export function roomKeyOf(agentId: string, { chatType, channel, chatId, threadId }: Address): SessionKey {
+  const family = chatType === "group" ? "group" : "channel";
   if (threadId === undefined) return formatKey({ agentId, family, channel, chatId });
   return family === "group"
     ? formatKey({ agentId, family, channel, chatId, topicId: threadId })

@@ -10,6 +10,9 @@ import { isMainKey, type KeyNames } from "./key.ts";
 /** Longest chain of requesters that is followed; a longer one can only be a damaged record. */
 const MAX_ANCESTORS = 16;
 
+/** Moves of one chat that are followed. */
+const MAX_REDIRECTS = 5;
+
 export interface Sessions {
   /** Follows a chat that moved. Reads never write. */
   get(key: SessionKey): Promise<Session | undefined>;
@@ -46,10 +49,15 @@ export function createSessions(parts: {
   });
 
   async function get(key: SessionKey): Promise<Session | undefined> {
-    const found = await records.get(key);
-    if (found !== undefined) return found;
-    const redirect = await moved.get(key);
-    return redirect === undefined ? undefined : records.get(redirect.to);
+    let at = key;
+    for (let hops = 0; hops < MAX_REDIRECTS; hops++) {
+      const found = await records.get(at);
+      if (found !== undefined) return found;
+      const redirect = await moved.get(at);
+      if (redirect === undefined) return undefined;
+      at = redirect.to;
+    }
+    return undefined;
   }
 
   async function change(key: SessionKey, edit: (current: Session) => Session): Promise<Session> {
@@ -105,8 +113,10 @@ async function ancestorsOf(
   const chain: SessionKey[] = [];
   let parent = (await get(key))?.spawnedBy;
   while (parent !== undefined && chain.length < MAX_ANCESTORS && !chain.includes(parent)) {
-    chain.push(parent);
-    parent = (await get(parent))?.spawnedBy;
+    // A requester whose chat moved is known by its new key.
+    const session = await get(parent);
+    chain.push(session?.key ?? parent);
+    parent = session?.spawnedBy;
   }
   return chain;
 }

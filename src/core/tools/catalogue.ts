@@ -2,16 +2,26 @@ import { given } from "../given.ts";
 import { allowedTools } from "../policy/tools.ts";
 import type { Events } from "../ports/events.ts";
 import type { BoundTool } from "../ports/run.ts";
+import { type AgentsListParts, agentsList } from "./agents-list.ts";
 import { bindTool, type Caller, type Tool } from "./define-tool.ts";
 import { type HistoryParts, sessionsHistory } from "./sessions-history.ts";
 import { type ListParts, sessionsList } from "./sessions-list.ts";
 import { type SendParts, sessionsSend } from "./sessions-send.ts";
+import { type SpawnParts, sessionsSpawn } from "./sessions-spawn.ts";
+import { sessionsYield, type YieldParts } from "./sessions-yield.ts";
 
-export type CatalogueParts = ListParts & HistoryParts & SendParts;
+export type CatalogueParts = ListParts & HistoryParts & SendParts & SpawnParts & YieldParts & AgentsListParts;
 
 /** Every session tool there is, in the order in which agents see them. */
 export function createTools(parts: CatalogueParts): readonly Tool[] {
-  return [sessionsList(parts), sessionsHistory(parts), sessionsSend(parts)];
+  return [
+    sessionsList(parts),
+    sessionsHistory(parts),
+    sessionsSend(parts),
+    sessionsSpawn(parts),
+    sessionsYield(parts),
+    agentsList(parts),
+  ];
 }
 
 /** The tools that a caller may have, bound to it. What is listed is what is bound. */

@@ -40,16 +40,21 @@ export interface ToolDefinition<S extends z.ZodType> {
   readonly name: string;
   readonly description: string;
   readonly input: S;
+  /** Whether this answer ends the run. */
+  ends?(answer: Answer): boolean;
   run(input: z.output<S>, caller: Caller, call: ToolCall): Promise<Answer>;
 }
 
 /** Keys that models like to add, and where the matter is decided instead. */
 const REJECTED: Readonly<Record<string, string>> = {
-  channel: "the target session decides where texts go; name it with sessionKey, label or agentId",
-  to: "the target session decides where texts go; name it with sessionKey, label or agentId",
+  channel: "texts go where the target session, or the requester of a subagent, has its chat",
+  to: "texts go where the target session, or the requester of a subagent, has its chat; name a session with sessionKey, label or agentId",
   threadId: "a thread is part of the session key",
   replyTo: "replies are bound to the run, not to a message",
   transport: "the target session decides where texts go",
+  target: "a subagent's result goes to whoever spawned it, in the chat in which that was asked",
+  thread_id: "a thread is part of the session key",
+  reply_to: "replies are bound to the run, not to a message",
 };
 
 /** Failures of ours whose sentences name files and other things that are no agent's business. */
@@ -66,16 +71,20 @@ export function defineTool<S extends z.ZodType>(definition: ToolDefinition<S>, l
       const parsed = input.safeParse(raw ?? {});
       if (!parsed.success) return { value: failure("INPUT_INVALID", inputProblems(parsed.error)) };
       try {
-        return { value: await definition.run(parsed.data, caller, call) };
+        const value = await definition.run(parsed.data, caller, call);
+        return definition.ends?.(value) === true ? { value, ends: true } : { value };
       } catch (error) {
-        const code = error instanceof SwitchboardError ? error.code : "INTERNAL";
-        if (error instanceof SwitchboardError && !INWARD.has(code))
-          return { value: failure(code, error.message) };
-        logger.error({ tool: name, error: messageOf(error) }, "A tool failed");
-        return { value: failure(code, `${name} could not be carried out; the log of the bot says why.`) };
+        return { value: failed(error, name, logger) };
       }
     },
   };
+}
+
+function failed(error: unknown, tool: string, logger: Logger): Answer {
+  const code = error instanceof SwitchboardError ? error.code : "INTERNAL";
+  if (error instanceof SwitchboardError && !INWARD.has(code)) return failure(code, error.message);
+  logger.error({ tool, error: messageOf(error) }, "A tool failed");
+  return failure(code, `${tool} could not be carried out; the log of the bot says why.`);
 }
 
 /** The closed object of a tool's parameters. */

@@ -1,4 +1,4 @@
-import { interSessionPrompt, neutralizeMarkers } from "../announce/wording.ts";
+import { markedPrompt, neutralizeMarkers } from "../announce/wording.ts";
 import type { Attachment, InboundMessage } from "../ports/chat.ts";
 import type { Json } from "../ports/host.ts";
 import type { Block, TranscriptEntry } from "../ports/run.ts";
@@ -70,8 +70,8 @@ function promptBlock(block: Block, entry: TranscriptEntry, speakers: boolean): B
     return { ...block, name: neutralizeMarkers(block.name) };
   }
   if (block.type !== "text") return block;
-  const provenance = entry.provenance;
-  if (provenance?.kind === "inter_session") return textBlock(interSessionPrompt(block.text, provenance));
+  const marked = entry.provenance && markedPrompt(block.text, entry.provenance);
+  if (marked !== undefined) return textBlock(marked);
   const words = neutralizeMarkers(block.text);
   if (!speakers || entry.sender === undefined) return textBlock(words);
   return textBlock(`${speakerName(entry)}: ${words}`);

@@ -196,6 +196,6 @@ describe("who may enter", () => {
     ["a mention in a group", {}, inGroup, true, true],
     ["chatter where no mention is needed", { requireMention: false }, inGroup, false, true],
   ])("IN: %s is for the bot or not", (_, settings, from, addressed, expected) => {
-    expect(isForBot(aMessage(from, { addressed }), perPeer(settings))).toBe(expected);
+    expect(isForBot(aMessage(from, { addressed }), perPeer(settings), { childThread: false })).toBe(expected);
   });
 });

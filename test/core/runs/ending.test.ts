@@ -167,6 +167,7 @@ describe("the session after a run", () => {
       abortedLastRun,
       model: "m-1",
       usage: { totalTokens: 9 },
+      ...(kind === "yielded" ? { yielded: true } : {}),
     });
   });
 

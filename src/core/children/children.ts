@@ -1,0 +1,100 @@
+import type { Child } from "../ports/child.ts";
+import type { SessionKey } from "../ports/session.ts";
+import type { RecordWrite } from "../ports/storage.ts";
+import type { Begun, Flow } from "../runs/executor-parts.ts";
+import type { Job } from "../runs/job.ts";
+import { spawnRunIdOf } from "../runs/run-id.ts";
+import { afterAnnounce, beginAnnounce } from "./announce-step.ts";
+import { childIdFor } from "./child-id.ts";
+import { afterCompletion, beginCompletion, rulesOf } from "./completion.ts";
+import { type ChildParts, NOTHING, taskOf } from "./parts.ts";
+import { afterTaskRun, endOfTask } from "./settle.ts";
+import { createSpawning } from "./spawn.ts";
+import { createStop } from "./stop.ts";
+import { doUpkeep } from "./upkeep.ts";
+
+export type Children = ReturnType<typeof createChildren>;
+
+/**
+ * Tasks that sessions give to children: spawn, end, telling, clearing away. Each step is a run that the settlement before it enqueued, so a restart
+ * neither loses nor repeats one.
+ */
+export function createChildren(parts: ChildParts) {
+  const records = parts.storage.records("child");
+  const stopping = createStop(parts);
+
+  async function begin(job: Job, run: Parameters<Flow["begin"]>[1]): Promise<Begun> {
+    switch (job.child?.step) {
+      case "task":
+        return beginTask(job, parts);
+      case "completion":
+        return beginCompletion(job, run, parts);
+      case "announce":
+        return beginAnnounce(job, run.attempt, parts);
+      default:
+        return { take: "nothing", ...(await doUpkeep(job, stopping.stopBelow, parts)) };
+    }
+  }
+
+  const flow: Flow = {
+    begin,
+    async after(job, ended) {
+      switch (job.child?.step) {
+        case "task": {
+          const child = await records.get(job.child.id);
+          return child === undefined ? NOTHING : afterTaskRun(child, ended, parts);
+        }
+        case "completion":
+          return afterCompletion(job, ended, parts);
+        case "announce":
+          return afterAnnounce(job, ended, parts);
+        default:
+          return NOTHING;
+      }
+    },
+  };
+
+  return {
+    ...flow,
+    ...createSpawning(parts),
+    ...stopping,
+    get: (id: string): Promise<Child | undefined> => records.get(id),
+    /** What this spawn has made, if it was carried out before. */
+    taskFor: (spawnRunId: string): Promise<Child | undefined> => records.get(childIdFor(spawnRunId)),
+    /** The task of a spawned session. */
+    taskOf: (key: SessionKey) => taskOf(key, parts),
+    /** Tasks of this requester: the open ones in the order of their spawn, then the ended ones, newest first. */
+    async of(key: SessionKey): Promise<readonly Child[]> {
+      const family = await parts.storage.records("family").get(key);
+      const ids = [...(family?.open ?? []).map(({ id }) => id), ...(family?.recent ?? [])];
+      return (await records.getMany(ids)).filter((child) => child !== undefined);
+    },
+    /** A child's rules, for runs of its session that are no step of its task. */
+    async rulesIn(key: SessionKey): Promise<string | undefined> {
+      const task = await taskOf(key, parts);
+      return task === undefined ? undefined : rulesOf(task, parts);
+    },
+  };
+}
+
+async function beginTask(job: Job, parts: ChildParts): Promise<Begun> {
+  const child = await parts.storage.records("child").get(job.child?.id ?? "");
+  if (child === undefined || child.outcome !== undefined) return { take: "nothing", ...NOTHING };
+  if (child.stoppedBy !== undefined) {
+    const outcome = { status: "killed" as const, error: "stopped" };
+    return { take: "nothing", ...(await endOfTask(child, { outcome }, parts)) };
+  }
+  const { text, provenance } = job;
+  return { take: "turn", prompt: { text, provenance, extraSystemPrompt: rulesOf(child, parts) } };
+}
+
+/** A task is remembered as long as its last run is, and until nothing is left to do. */
+export function forgottenChildren(runIds: readonly string[]): readonly RecordWrite[] {
+  const ids = new Set(runIds.map(spawnRunIdOf).filter((id) => id !== undefined));
+  return [...ids].map((runId) => ({
+    type: "record",
+    table: "child",
+    key: childIdFor(runId),
+    change: (current) => (current?.cleared === true ? undefined : current),
+  }));
+}

@@ -1,0 +1,212 @@
+import { deliveryRun } from "../delivery/parcel.ts";
+import { given } from "../given.ts";
+import type { Child } from "../ports/child.ts";
+import type { ClaimedRun } from "../ports/engine.ts";
+import type { Session, SessionKey } from "../ports/session.ts";
+import type { Aftermath, Begun, EndedStep } from "../runs/executor-parts.ts";
+import { type Job, toJob } from "../runs/job.ts";
+import { deliveryId } from "../runs/run-id.ts";
+import { displayKey } from "../session/describe.ts";
+import { beginAnnouncing } from "./announce-step.ts";
+import { tellingFor } from "./audience.ts";
+import { completionRun, eventProvenance, upkeepRun } from "./child-runs.ts";
+import { completeOrigin } from "./origin.ts";
+import { type ChildParts, childWrite, listenerOf, NOTHING, openBelow, taskOf } from "./parts.ts";
+import { afterTaskRun } from "./settle.ts";
+import { statsLine } from "./stats-line.ts";
+import { type ChildEvent, childContext, completionRow, completionTurn } from "./wording.ts";
+
+/** A turn about ended children that fails is held again, so often and after such pauses. */
+const ATTEMPTS = 3;
+const RETRY_MS = 5000;
+/** Told in one turn at most. */
+const MAX_TOGETHER = 20;
+const MAX_RESULTS = 60_000;
+
+/** The requester's lane has come to the news that a child has ended. */
+export async function beginCompletion(
+  job: Job,
+  run: Pick<ClaimedRun, "id" | "attempt">,
+  parts: ChildParts,
+): Promise<Begun> {
+  const child = await parts.storage.records("child").get(job.child?.id ?? "");
+  const session = await parts.sessions.get(job.sessionKey);
+  if (child?.outcome === undefined || child.told !== undefined || session === undefined) {
+    return { take: "nothing", ...NOTHING };
+  }
+  const task = await taskOf(session.key, parts);
+  const telling = tellingFor(child, given({ session, task }));
+  if (telling !== "turn") return inPassing(child, session, telling, parts);
+  const children = [child, ...(await siblings(child, job, session, task, parts))];
+  const events = await Promise.all(children.map((one) => eventOf(one, session, parts)));
+  const atWork = (await openBelow(session.key, parts)).length;
+  return {
+    take: "turn",
+    prompt: {
+      text: completionTurn(events, atWork, job.replyTo !== undefined),
+      provenance: eventProvenance(child),
+      ...given({ extraSystemPrompt: task && rulesOf(task, parts) }),
+    },
+    telling: children.map(({ id }) => id),
+    mayRepeat: run.attempt <= ATTEMPTS,
+  };
+}
+
+/** After the requester's turn: told, or to be told again. A requester that is a child itself may have ended its own task with it. */
+export async function afterCompletion(
+  job: Job,
+  ended: EndedStep,
+  parts: ChildParts,
+): Promise<Aftermath & { readonly unread?: true }> {
+  const child = await parts.storage.records("child").get(job.child?.id ?? "");
+  if (child === undefined || child.told !== undefined) return NOTHING;
+  if ((await parts.sessions.get(job.sessionKey)) === undefined) return tellElsewhere(child, job, parts);
+  const attempt = (((job.child?.attempt ?? 1) - 1) % ATTEMPTS) + 1;
+  const failed = ended.ending.kind === "failed" || ended.ending.kind === "interrupted";
+  if (failed && attempt < ATTEMPTS) return { ...again(child, job, attempt, parts), unread: true };
+  const told = await toldBy(ended.telling, failed ? "failed" : "turn", job.sessionKey, parts);
+  const task = await taskOf(job.sessionKey, parts);
+  const own = task === undefined ? NOTHING : await afterTaskRun(task, ended, parts);
+  return {
+    writes: [...told.writes, ...own.writes],
+    effects: [...told.effects, ...own.effects, ...(failed ? apology(child, job, parts) : [])],
+  };
+}
+
+/** The rules that stand in front of every run of a child. */
+export function rulesOf(task: Child, { config, names }: Pick<ChildParts, "config" | "names">): string {
+  return childContext({
+    depth: task.depth,
+    maxDepth: config.agents.defaults.subagents.maxSpawnDepth,
+    requester: `the session ${displayKey(task.requester, "", names)}`,
+    inThread: task.thread !== undefined,
+  });
+}
+
+async function eventOf(child: Child, requester: Session, parts: ChildParts): Promise<ChildEvent> {
+  const { redactor, sessions, storage, names } = parts;
+  const trusted = requester.spawnedBy === undefined && requester.sandboxed !== true;
+  const sessionId = (await sessions.get(child.key))?.sessionId;
+  const transcriptPath = trusted && sessionId !== undefined ? storage.transcriptPath(sessionId) : undefined;
+  const sessionKey = displayKey(child.key, requester.agentId, names);
+  return {
+    child,
+    result: child.result === undefined ? undefined : redactor.redact(child.result).text,
+    stats: statsLine(child, "full", given({ sessionKey, sessionId, transcriptPath })),
+  };
+}
+
+/** Others that ended meanwhile and whose news waits in the same lane for the same chat: they are told in one turn. */
+async function siblings(
+  first: Child,
+  job: Job,
+  session: Session,
+  task: Child | undefined,
+  parts: ChildParts,
+): Promise<readonly Child[]> {
+  const pending = await parts.queue.pending(session.key);
+  const ids = pending
+    .map((run) => toJob(run.payload))
+    .filter((one) => one.child?.step === "completion" && samePlace(one, job))
+    .map((one) => one.child?.id ?? "");
+  const found = await parts.storage.records("child").getMany([...new Set(ids)].slice(0, 4 * MAX_TOGETHER));
+  const together: Child[] = [];
+  let size = first.result?.length ?? 0;
+  for (const child of found) {
+    if (child?.outcome === undefined || child.id === first.id || child.told !== undefined) continue;
+    if (tellingFor(child, given({ session, task })) !== "turn") continue;
+    size += child.result?.length ?? 0;
+    if (size > MAX_RESULTS || together.length + 1 >= MAX_TOGETHER) break;
+    together.push(child);
+  }
+  return together;
+}
+
+function samePlace({ replyTo: one }: Job, { replyTo: other }: Job): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** The requester is not woken: it finds a row, and the chat is told by the child where that was asked for. */
+async function inPassing(
+  child: Child,
+  session: Session,
+  telling: "announce" | "row",
+  parts: ChildParts,
+): Promise<Begun> {
+  const { clock, events } = parts;
+  const said = telling === "announce" ? await beginAnnouncing(child, session, parts) : unposted(child);
+  const event = await eventOf(child, session, parts);
+  events.emit("child.told", { childId: child.id, requester: session.key, how: "row" });
+  const isPending = said.post.state === "pending";
+  return {
+    take: "row",
+    prompt: { text: completionRow(event, said.words), provenance: eventProvenance(child) },
+    writes: [childWrite(child.id, (current) => ({ ...current, told: "row", post: said.post }))],
+    effects: isPending ? said.effects : [upkeepRun(child, "cleanup", { nowMs: clock.now(), mark: 1 })],
+  };
+}
+
+function unposted({ thread, stoppedBy }: Child) {
+  const words =
+    stoppedBy === "owner"
+      ? "The owner stopped it; nothing was posted."
+      : thread === undefined
+        ? "Nothing was posted."
+        : "It was said in the thread of the subagent.";
+  return { post: { state: "none" as const }, words, effects: [] };
+}
+
+/** The turn was held, or it cannot be: what the transcript says now is all that the requester gets. */
+async function toldBy(
+  ids: readonly string[],
+  told: "turn" | "failed",
+  requester: SessionKey,
+  parts: ChildParts,
+): Promise<Aftermath> {
+  const nowMs = parts.clock.now();
+  const children = (await parts.storage.records("child").getMany(ids)).filter((one) => one !== undefined);
+  for (const { id: childId } of children) parts.events.emit("child.told", { childId, requester, how: told });
+  return {
+    writes: children.map(({ id }) =>
+      childWrite(id, (now) => ({ ...now, told, post: now.post ?? { state: "none" } })),
+    ),
+    effects: children.map((child) => upkeepRun(child, "cleanup", { nowMs, mark: 1 })),
+  };
+}
+
+function again(child: Child, job: Job, attempt: number, { clock }: ChildParts): Aftermath {
+  const at = { nowMs: clock.now(), attempt: attempt + 1, delayMs: RETRY_MS * 2 ** (attempt - 1) };
+  const run = completionRun(child, job.sessionKey, { ...at, ...given({ replyTo: job.replyTo }) });
+  return { writes: [], effects: [run] };
+}
+
+/** The requester was deleted while the news waited in its lane. */
+async function tellElsewhere(child: Child, job: Job, parts: ChildParts): Promise<Aftermath> {
+  const nowMs = parts.clock.now();
+  const listener = await listenerOf(child, parts);
+  if (listener === undefined || listener.session.key === job.sessionKey) {
+    return {
+      writes: [childWrite(child.id, (now) => ({ ...now, told: "nobody", post: { state: "no_chat" } }))],
+      effects: [upkeepRun(child, "cleanup", { nowMs, mark: 1 })],
+    };
+  }
+  const replyTo = completeOrigin(listener.below.origin, listener.session.route);
+  // Another lane, so another run; attempts of the one before it do not count.
+  const attempt = (job.child?.attempt ?? 1) + ATTEMPTS;
+  return {
+    writes: [],
+    effects: [completionRun(child, listener.session.key, { nowMs, attempt, ...given({ replyTo }) })],
+  };
+}
+
+/** People who wait are told in a sentence, when the agent could not. */
+function apology(child: Child, { replyTo: to, sessionKey, locale }: Job, { notice, clock }: ChildParts) {
+  if (to === undefined) return [];
+  const parcel = { sessionKey, to, kind: "notice" as const, createdAtMs: clock.now() };
+  return [
+    deliveryRun(deliveryId(child.runId, "notice"), {
+      ...parcel,
+      markdown: notice("completionFailed", locale),
+    }),
+  ];
+}

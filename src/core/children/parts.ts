@@ -1,0 +1,74 @@
+import type { Config } from "../config.ts";
+import type { SendCheck } from "../delivery/send-check.ts";
+import type { Child } from "../ports/child.ts";
+import type { RunQueue } from "../ports/engine.ts";
+import type { Events } from "../ports/events.ts";
+import type { Clock, Logger } from "../ports/host.ts";
+import type { Session, SessionKey } from "../ports/session.ts";
+import type { RecordWrite, Storage } from "../ports/storage.ts";
+import type { Aftermath } from "../runs/executor-parts.ts";
+import type { KeyNames } from "../session/key.ts";
+import type { Sessions } from "../session/sessions.ts";
+import type { Redactor } from "../transcript/redact.ts";
+import { childIdIn } from "./child-id.ts";
+
+/** What everything about children is made of. */
+export interface ChildParts {
+  readonly config: Config;
+  readonly names: KeyNames;
+  readonly agentIds: readonly string[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: Events;
+  readonly sessions: Sessions;
+  readonly storage: Storage;
+  readonly queue: RunQueue;
+  readonly sendCheck: SendCheck;
+  readonly redactor: Redactor;
+  /** A short sentence for people, where no agent could word one. */
+  notice(what: "announceFailed" | "completionFailed", locale: string | undefined): string;
+}
+
+export const NOTHING: Aftermath = { writes: [], effects: [] };
+
+/** The task of a spawned session; undefined for any other session, and a day after a task has ended. */
+export async function taskOf(
+  key: SessionKey,
+  { storage }: Pick<ChildParts, "storage">,
+): Promise<Child | undefined> {
+  const id = childIdIn(key);
+  return id === undefined ? undefined : storage.records("child").get(id);
+}
+
+/** A change of the record as it stands when it is written; a record that is gone stays gone. */
+export function childWrite(id: string, change: (current: Child) => Child): RecordWrite {
+  return {
+    type: "record",
+    table: "child",
+    key: id,
+    change: (current) => (current === undefined ? undefined : change(current)),
+  };
+}
+
+/** Open tasks that this session waits for. */
+export async function openBelow(
+  key: SessionKey,
+  { storage }: Pick<ChildParts, "storage">,
+): Promise<readonly string[]> {
+  const family = await storage.records("family").get(key);
+  return (family?.open ?? []).filter(({ reserved }) => reserved !== true).map(({ id }) => id);
+}
+
+/** Who is to be told: the requester, or, where its session was deleted, whoever spawned that one. */
+export async function listenerOf(
+  child: Child,
+  { sessions, storage }: Pick<ChildParts, "sessions" | "storage">,
+): Promise<{ readonly session: Session; readonly below: Child } | undefined> {
+  let below: Child | undefined = child;
+  while (below !== undefined) {
+    const session = await sessions.get(below.requester);
+    if (session !== undefined) return { session, below };
+    below = await taskOf(below.requester, { storage });
+  }
+  return undefined;
+}

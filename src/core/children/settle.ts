@@ -1,0 +1,133 @@
+import { deliveryRun } from "../delivery/parcel.ts";
+import { given } from "../given.ts";
+import type { Child, ChildOutcome, Family } from "../ports/child.ts";
+import type { Usage } from "../ports/session.ts";
+import type { RecordWrite } from "../ports/storage.ts";
+import { type Ending, errorOf } from "../runs/ending.ts";
+import type { Aftermath, EndedStep } from "../runs/executor-parts.ts";
+import { toJob } from "../runs/job.ts";
+import { deliveryId } from "../runs/run-id.ts";
+import { cutText } from "../transcript/limits.ts";
+import { announcement } from "./announcement.ts";
+import { completionRun, upkeepRun } from "./child-runs.ts";
+import { EVERYBODY, withEnded } from "./family.ts";
+import { completeOrigin } from "./origin.ts";
+import { type ChildParts, childWrite, listenerOf, openBelow } from "./parts.ts";
+import { summed } from "./stats-line.ts";
+
+const LONGEST_RESULT = 100_000;
+
+export interface TaskEnd {
+  readonly outcome: ChildOutcome;
+  readonly result?: string;
+  readonly usage?: Usage;
+  readonly startedAtMs?: number;
+}
+
+/**
+ * After a run of the task itself: its end, unless the child waits. A child that yields, or that has said something while its own children are at
+ * work, is open until the last of them has been told to it.
+ */
+export async function afterTaskRun(child: Child, ended: EndedStep, parts: ChildParts): Promise<Aftermath> {
+  if (child.outcome !== undefined) return { writes: [], effects: [] };
+  const { ending, runId } = ended;
+  const soFar = given({
+    usage: summed(child.usage, ended.usage),
+    startedAtMs: child.startedAtMs ?? ended.startedAtMs,
+    result: resultOf(ending) ?? child.result,
+  });
+  const wentWell = ending.kind === "ok" || ending.kind === "yielded";
+  if (wentWell && (await waitsForChildren(child, runId, parts))) {
+    return {
+      writes: [childWrite(child.id, (current) => ({ ...current, ...soFar }))],
+      effects: deadline(child, parts),
+    };
+  }
+  return endOfTask(child, { outcome: outcomeOf(ending), ...soFar }, parts);
+}
+
+/** The task is over: recorded, its place given back, and its requester about to be told. The first end is the one that counts. */
+export async function endOfTask(child: Child, end: TaskEnd, parts: ChildParts): Promise<Aftermath> {
+  const { clock, sessions, events } = parts;
+  const nowMs = clock.now();
+  const ended: Child = { ...child, ...end, endedAtMs: nowMs };
+  const listener = await listenerOf(child, parts);
+  const requester = (await sessions.get(child.requester))?.key ?? child.requester;
+  const below = end.outcome.status === "ok" ? [] : await openBelow(child.key, parts);
+  events.emit("child.ended", { childId: child.id, sessionKey: child.key, status: end.outcome.status });
+  const forgotten =
+    listener === undefined ? { told: "nobody" as const, post: { state: "no_chat" as const } } : {};
+  const told =
+    listener === undefined
+      ? [upkeepRun(child, "cleanup", { nowMs, mark: 1 })]
+      : [
+          completionRun(ended, listener.session.key, {
+            nowMs,
+            ...given({ replyTo: completeOrigin(listener.below.origin, listener.session.route) }),
+          }),
+        ];
+  return {
+    writes: [
+      childWrite(child.id, (current) =>
+        current.outcome === undefined ? { ...current, ...end, endedAtMs: nowMs, ...forgotten } : current,
+      ),
+      familyWrite(requester, (family) => withEnded(family, child.id)),
+      familyWrite(EVERYBODY, (family) => withEnded(family, child.id)),
+    ],
+    effects: [
+      ...told,
+      ...(below.length === 0 ? [] : [upkeepRun(child, "cascade", { nowMs })]),
+      ...threadPost(ended, nowMs),
+    ],
+  };
+}
+
+export function familyWrite(
+  key: string,
+  change: (current: Family | undefined) => Family | undefined,
+): RecordWrite {
+  return { type: "record", table: "family", key, change };
+}
+
+function outcomeOf(ending: Ending): ChildOutcome {
+  const error = errorOf(ending);
+  switch (ending.kind) {
+    case "ok":
+    case "yielded":
+      return { status: "ok" };
+    case "timeout":
+    case "killed":
+      return given({ status: ending.kind, error });
+    case "failed":
+    case "interrupted":
+      return given({ status: "error" as const, error });
+    default:
+      return ending satisfies never;
+  }
+}
+
+function resultOf(ending: Ending): string | undefined {
+  if (ending.kind !== "ok" || ending.spoken.kind === "silent") return undefined;
+  return cutText(ending.spoken.text, LONGEST_RESULT).text;
+}
+
+async function waitsForChildren(child: Child, runId: string, parts: ChildParts): Promise<boolean> {
+  if ((await openBelow(child.key, parts)).length > 0) return true;
+  const pending = await parts.queue.pending(child.key);
+  return pending.some((run) => run.id !== runId && toJob(run.payload).child?.step === "completion");
+}
+
+/** While nobody runs, only a run of its own can notice that the time is up. */
+function deadline(child: Child, { clock }: ChildParts) {
+  const { deadlineMs: dueMs } = child;
+  return dueMs === undefined ? [] : [upkeepRun(child, "deadline", { nowMs: clock.now(), dueMs })];
+}
+
+/** What a child with a thread could not say itself is said there for it. */
+function threadPost(child: Child, createdAtMs: number) {
+  const { thread, outcome, key } = child;
+  if (thread === undefined || outcome === undefined || outcome.status === "ok") return [];
+  const markdown = announcement({ outcome, stats: "" });
+  const parcel = { sessionKey: key, to: thread, kind: "announce" as const, markdown, createdAtMs };
+  return [deliveryRun(deliveryId(child.runId, "announce"), parcel)];
+}

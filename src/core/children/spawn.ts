@@ -1,0 +1,191 @@
+import { given } from "../given.ts";
+import type { Address } from "../ports/chat.ts";
+import type { Child } from "../ports/child.ts";
+import type { NewRun } from "../ports/engine.ts";
+import type { NewEntry } from "../ports/run.ts";
+import type { Session } from "../ports/session.ts";
+import type { Write } from "../ports/storage.ts";
+import { type Job, jobRun } from "../runs/job.ts";
+import { turnWrite } from "../runs/turn.ts";
+import { newSession } from "../session/arrival.ts";
+import { channelOf, outwardKey } from "../session/describe.ts";
+import { subagentKey } from "../session/key.ts";
+import { roomKeyOf } from "../session/resolve.ts";
+import { childIdFor } from "./child-id.ts";
+import { EVERYBODY, type FamilyLimits, withOpened, withoutReserved } from "./family.ts";
+import { type ChildParts, openBelow } from "./parts.ts";
+import { familyWrite } from "./settle.ts";
+
+/** A task that may be spawned: everything was checked but the places, which are taken in the same write. */
+export interface SpawnRequest {
+  readonly runId: string;
+  readonly requester: Session;
+  readonly agentId: string;
+  readonly task: string;
+  readonly label?: string;
+  readonly model?: string;
+  readonly thinking?: string;
+  /** 0 = no limit. */
+  readonly timeoutSeconds: number;
+  readonly runtime: Child["runtime"];
+  readonly cleanup: Child["cleanup"];
+  readonly audience: Child["audience"];
+  readonly sandboxed: boolean;
+  readonly chain: Child["chain"];
+  readonly origin?: Partial<Address>;
+  readonly ownerChat: boolean;
+  readonly locale?: string;
+  readonly thread?: Address;
+  /** Rows that the child begins with. */
+  readonly inherited: readonly NewEntry[];
+}
+
+/** The child, and all that makes it. */
+export interface Spawning {
+  readonly child: Child;
+  readonly run: NewRun;
+  readonly writes: readonly Write[];
+}
+
+export function createSpawning(parts: ChildParts) {
+  const { clock, storage } = parts;
+
+  const placeWrites = async (
+    requester: Session,
+    place: { readonly id: string; readonly nowMs: number; readonly reserved?: true },
+  ): Promise<readonly Write[]> => {
+    const { maxChildrenPerAgent, maxOpen, maxSpawnsPerHour } = parts.config.agents.defaults.subagents;
+    const mine: FamilyLimits = {
+      maxOpen: maxChildrenPerAgent,
+      maxPerHour: maxSpawnsPerHour,
+      whose: "This session has",
+      openSetting: "agents.defaults.subagents.maxChildrenPerAgent",
+      hourSetting: "agents.defaults.subagents.maxSpawnsPerHour",
+    };
+    const all: FamilyLimits = {
+      ...mine,
+      maxOpen,
+      maxPerHour: Number.POSITIVE_INFINITY,
+      whose: "All sessions together have",
+      openSetting: "agents.defaults.subagents.maxOpen",
+    };
+    const over = await overBelow(requester, maxChildrenPerAgent, parts);
+    return [
+      familyWrite(requester.key, (family) => withOpened(family, place, mine, over)),
+      familyWrite(EVERYBODY, (family) => withOpened(family, place, all, over)),
+    ];
+  };
+
+  return {
+    /** Takes the places for a task whose preparation has effects outside. They are free again after a minute, or with `giveUp`. */
+    async reserve(runId: string, requester: Session): Promise<void> {
+      const place = { id: childIdFor(runId), nowMs: clock.now(), reserved: true as const };
+      await storage.apply(await placeWrites(requester, place));
+    },
+    async giveUp(runId: string, requester: Session): Promise<void> {
+      const id = childIdFor(runId);
+      const keys = [requester.key, EVERYBODY];
+      await storage.apply(keys.map((key) => familyWrite(key, (family) => withoutReserved(family, id))));
+    },
+    /** SPAWN_LIMIT or SPAWN_BUDGET from the writes when they are applied: then nothing was made. */
+    async open(request: SpawnRequest): Promise<Spawning> {
+      const nowMs = clock.now();
+      const child = childOf(request, nowMs);
+      const session = sessionOf(request, child, nowMs, clock.uuid());
+      const writes: Write[] = [
+        ...(await placeWrites(request.requester, { id: child.id, nowMs })),
+        { type: "record", table: "session", key: child.key, change: (current) => current ?? session },
+        { type: "record", table: "child", key: child.id, change: (current) => current ?? child },
+        ...inheriting(request, session),
+        ...bindingWrites(child, parts.agentIds),
+      ];
+      return { child, run: taskRun(request, child, parts), writes };
+    },
+  };
+}
+
+function childOf(request: SpawnRequest, nowMs: number): Child {
+  const { runId, requester, agentId, timeoutSeconds } = request;
+  const { task, label, runtime, cleanup, audience, chain, origin, locale, thread } = request;
+  const id = childIdFor(runId);
+  return {
+    id,
+    runId,
+    key: subagentKey(agentId, id),
+    requester: requester.key,
+    task,
+    runtime,
+    depth: (requester.spawnDepth ?? 0) + 1,
+    audience,
+    cleanup,
+    chain,
+    spawnedAtMs: nowMs,
+    ...given({ label, origin, locale, thread }),
+    ...(request.ownerChat ? { ownerChat: true as const } : {}),
+    ...(timeoutSeconds === 0 ? {} : { deadlineMs: nowMs + timeoutSeconds * 1000 }),
+  };
+}
+
+function sessionOf(request: SpawnRequest, child: Child, nowMs: number, newSessionId: string): Session {
+  const { agentId, requester, label, model: modelOverride, thinking: thinkingLevel, thread: route } = request;
+  const born = newSession({ key: child.key, agentId, nowMs, newSessionId });
+  const place = route && { route, origin: route, channel: route.channel, chatType: route.chatType };
+  return {
+    ...born,
+    ...place,
+    spawnedBy: requester.key,
+    spawnDepth: child.depth,
+    ...given({ label, modelOverride, thinkingLevel }),
+    ...(request.sandboxed ? { sandboxed: true } : {}),
+    ...(request.runtime === "acp" ? { runtime: "acp" } : {}),
+  };
+}
+
+/** The first run: the task is what the child is asked, unchanged. */
+function taskRun(request: SpawnRequest, child: Child, { names, clock }: ChildParts): NewRun {
+  const { requester, chain, timeoutSeconds, thread: replyTo, locale } = request;
+  const job: Job = {
+    sessionKey: child.key,
+    trigger: "spawn",
+    text: child.task,
+    atMs: clock.now(),
+    provenance: {
+      kind: "inter_session",
+      sourceSessionKey: outwardKey(requester.key, names),
+      sourceChannel: channelOf(requester),
+      sourceTool: "sessions_spawn",
+    },
+    chain: [...chain, requester.key],
+    child: { id: child.id, step: "task" },
+    timeoutSeconds,
+    ...given({ replyTo, locale }),
+  };
+  return jobRun(child.runId, "agent", job);
+}
+
+/** What the requester knows is the child's first turn, and its task the second. */
+function inheriting({ inherited, runId }: SpawnRequest, session: Session): readonly Write[] {
+  if (inherited.length === 0) return [];
+  return [turnWrite(session, { turn: 1, firstSeq: 1 }, `${runId}#fork`, inherited)];
+}
+
+/** Messages in the thread belong to the child, whichever agent the rules would choose. */
+function bindingWrites({ thread, key: to }: Child, agentIds: readonly string[]): readonly Write[] {
+  if (thread === undefined) return [];
+  return agentIds.map((agentId) => ({
+    type: "record",
+    table: "moved",
+    key: roomKeyOf(agentId, thread),
+    change: () => ({ to }),
+  }));
+}
+
+/** Tasks that have ended and still hold a place: only a store without transactions leaves such. Looked at when the places are nearly gone. */
+async function overBelow(requester: Session, max: number, parts: ChildParts): Promise<ReadonlySet<string>> {
+  const open = await openBelow(requester.key, parts);
+  if (open.length < max) return new Set();
+  const children = await parts.storage.records("child").getMany(open);
+  return new Set(
+    open.filter((_, index) => children[index] === undefined || children[index]?.outcome !== undefined),
+  );
+}

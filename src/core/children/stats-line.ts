@@ -1,0 +1,75 @@
+import type { Child } from "../ports/child.ts";
+import type { Usage } from "../ports/session.ts";
+
+export type StatsLevel = "full" | "short" | "off";
+
+/** What only those may read who may read files and keys of the bot. */
+export interface Whereabouts {
+  readonly sessionKey: string;
+  readonly sessionId?: string;
+  readonly transcriptPath?: string;
+}
+
+/** `Stats: runtime 5m12s • tokens 12.3k (in 10.0k / out 2.3k) • …`, "" when off. */
+export function statsLine(child: Child, level: StatsLevel, where?: Whereabouts): string {
+  if (level === "off") return "";
+  const { usage } = child;
+  const cost = level === "full" ? usage?.estimatedCostUsd : undefined;
+  const details = level === "full" ? where : undefined;
+  return `Stats: ${[
+    `runtime ${runtimeOf(child)}`,
+    tokensOf(usage),
+    cost === undefined ? "" : `est $${cost.toFixed(cost >= 0.01 ? 2 : 4)}`,
+    details === undefined ? "" : `sessionKey ${details.sessionKey}`,
+    details?.sessionId === undefined ? "" : `sessionId ${details.sessionId}`,
+    details?.transcriptPath === undefined ? "" : `transcript ${details.transcriptPath}`,
+  ]
+    .filter((part) => part !== "")
+    .join(" • ")}`;
+}
+
+/** `1h02m`, `5m12s`, `8s`. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  if (hours > 0) return `${hours}h${String(minutes).padStart(2, "0")}m`;
+  return minutes > 0 ? `${minutes}m${String(rest).padStart(2, "0")}s` : `${rest}s`;
+}
+
+/** The counters of two runs together; what neither reported stays absent. */
+export function summed(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const names = [
+    "inputTokens",
+    "outputTokens",
+    "totalTokens",
+    "cacheRead",
+    "cacheWrite",
+    "estimatedCostUsd",
+  ] as const;
+  const sums = names.flatMap((name) => {
+    const [a, b] = [one[name], other[name]];
+    return a === undefined && b === undefined ? [] : [[name, (a ?? 0) + (b ?? 0)] as const];
+  });
+  return { ...one, ...other, ...Object.fromEntries(sums) };
+}
+
+function runtimeOf({ startedAtMs, endedAtMs }: Child): string {
+  return startedAtMs === undefined || endedAtMs === undefined ? "n/a" : duration(endedAtMs - startedAtMs);
+}
+
+function tokensOf(usage: Usage | undefined): string {
+  const { inputTokens, outputTokens } = usage ?? {};
+  const both =
+    inputTokens === undefined || outputTokens === undefined ? undefined : inputTokens + outputTokens;
+  const total = usage?.totalTokens ?? both;
+  if (total === undefined) return "tokens n/a";
+  const split =
+    both === undefined ? "" : ` (in ${short(inputTokens ?? 0)} / out ${short(outputTokens ?? 0)})`;
+  return `tokens ${short(total)}${split}`;
+}
+
+function short(count: number): string {
+  if (count >= 999_950) return `${(count / 1_000_000).toFixed(1)}m`;
+  return count >= 1000 ? `${(count / 1000).toFixed(1)}k` : String(count);
+}

@@ -1,0 +1,123 @@
+import type { Child, ChildPost } from "../ports/child.ts";
+import type { Session, SessionKey } from "../ports/session.ts";
+import type { Write } from "../ports/storage.ts";
+import type { Aftermath } from "../runs/executor-parts.ts";
+import type { Job } from "../runs/job.ts";
+import { upkeepRun } from "./child-runs.ts";
+import { type ChildParts, childWrite, NOTHING } from "./parts.ts";
+import { endOfTask } from "./settle.ts";
+import type { StopBelow } from "./stop.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** What is done for a child when nobody is asked: each of these may be done twice. */
+export async function doUpkeep(job: Job, stopBelow: StopBelow, parts: ChildParts): Promise<Aftermath> {
+  const { id = "", step } = job.child ?? {};
+  const child = await parts.storage.records("child").get(id);
+  switch (step) {
+    case "cascade":
+      await stopBelow(job.sessionKey, "requester");
+      return NOTHING;
+    case "deadline":
+      return child === undefined || child.outcome !== undefined
+        ? NOTHING
+        : endOfTask(child, timeUp(child), parts);
+    case "cleanup":
+      return child === undefined ? NOTHING : cleanUp(child, parts);
+    case "archive":
+      return archive(job, child, parts);
+    default:
+      return NOTHING;
+  }
+}
+
+function timeUp(child: Child) {
+  const seconds = Math.round(((child.deadlineMs ?? 0) - (child.startedAtMs ?? child.spawnedAtMs)) / 1000);
+  return { outcome: { status: "timeout" as const, error: `timed out after ${seconds} s` } };
+}
+
+/** Told, and its post settled: the session goes, or will be archived. Until both are true a later run of this step comes. */
+async function cleanUp(child: Child, parts: ChildParts): Promise<Aftermath> {
+  if (child.told === undefined) return NOTHING;
+  const post = await postOf(child, parts);
+  if (post?.state === "pending") return NOTHING;
+  const known = childWrite(child.id, (now) => (post === undefined ? now : { ...now, post }));
+  if (child.cleanup === "delete") {
+    const gone = await deletion(child.key, parts);
+    return { writes: [known, childWrite(child.id, cleared), ...gone], effects: [] };
+  }
+  const session = await parts.sessions.get(child.key);
+  const dueMs = session && dueAt(session, child, parts);
+  if (dueMs === undefined) return { writes: [known, childWrite(child.id, cleared)], effects: [] };
+  const nowMs = parts.clock.now();
+  return { writes: [known], effects: [upkeepRun(child, "archive", { nowMs, dueMs, mark: dueMs })] };
+}
+
+async function postOf({ post }: Child, { queue }: ChildParts): Promise<ChildPost | undefined> {
+  if (post?.state !== "pending" || post.deliveryId === undefined) return post;
+  const delivery = await queue.get(post.deliveryId);
+  if (delivery?.endedAtMs === undefined) return post;
+  // Results of deliveries are written by the outbox only.
+  const result = delivery.result as
+    | { readonly state?: ChildPost["state"]; readonly reason?: string }
+    | undefined;
+  const { state = "failed", reason } = result ?? {};
+  return reason === undefined ? { ...post, state } : { ...post, state, reason };
+}
+
+/** The session and all that was said in it; transcripts first, as they are found through the session. */
+async function deletion(key: SessionKey, { sessions, storage }: ChildParts): Promise<readonly Write[]> {
+  const session = await sessions.get(key);
+  if (session === undefined) return [];
+  const ids = new Set([session.sessionId, ...(await storage.index.sessionIds(key))]);
+  for (const id of ids) await storage.transcripts.delete(id);
+  return [{ type: "record", table: "session", key, change: () => undefined }];
+}
+
+/** A child that is still used is looked at again later. */
+async function archive(job: Job, child: Child | undefined, parts: ChildParts): Promise<Aftermath> {
+  const { sessions, clock, queue } = parts;
+  const nowMs = clock.now();
+  if (child === undefined) return NOTHING;
+  const session = await sessions.get(job.sessionKey);
+  const dueMs = session && dueAt(session, child, parts);
+  if (session === undefined || session.archivedAtMs !== undefined || dueMs === undefined) {
+    return { writes: [childWrite(child.id, cleared)], effects: [] };
+  }
+  const isBusy = (await queue.pending(session.key)).length > 1;
+  if (isBusy || dueMs > nowMs) {
+    const laterMs = Math.max(dueMs, nowMs + MINUTE_MS);
+    return { writes: [], effects: [upkeepRun(child, "archive", { nowMs, dueMs: laterMs, mark: laterMs })] };
+  }
+  return { writes: [archiving(session.key, nowMs), childWrite(child.id, cleared)], effects: [] };
+}
+
+/** Out of the lists; a thread that it had belongs to its room again. */
+export function archiving(key: SessionKey, nowMs: number): Write {
+  return {
+    type: "record",
+    table: "session",
+    key,
+    change: (now) => now && { ...now, archivedAtMs: now.archivedAtMs ?? nowMs },
+  };
+}
+
+/** Nothing is left to do: the record goes when its runs are forgotten. */
+function cleared(child: Child): Child {
+  return { ...child, cleared: true };
+}
+
+function dueAt(session: Session, child: Child, { config }: ChildParts): number | undefined {
+  const usedMs = Math.max(session.updatedAtMs, child.endedAtMs ?? 0);
+  if (child.thread === undefined) {
+    const { archiveAfterMinutes: minutes } = config.agents.defaults.subagents;
+    return minutes === 0 ? undefined : usedMs + minutes * MINUTE_MS;
+  }
+  const { idleHours, maxAgeHours } = config.session.threadBindings;
+  const ends = [
+    ...(idleHours === 0 ? [] : [usedMs + idleHours * HOUR_MS]),
+    ...(maxAgeHours === 0 ? [] : [child.spawnedAtMs + maxAgeHours * HOUR_MS]),
+  ];
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}

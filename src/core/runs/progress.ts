@@ -1,0 +1,46 @@
+import { messageOf } from "../errors.ts";
+import type { NewEntry, RunRequest } from "../ports/run.ts";
+import type { ExecutorParts, RunPlace } from "./executor-parts.ts";
+import { turnWrite } from "./turn.ts";
+
+/** Reports are written at most so often; the last one in between is the one that is written. */
+const WRITE_EVERY_MS = 1000;
+
+/** What a running run reports, written into its turn as it comes. The settlement writes the same turn once more, so a report only ever runs ahead. */
+export function reportProgress(
+  { run, session, turn }: RunPlace,
+  input: NewEntry,
+  { storage, clock, logger }: Pick<ExecutorParts, "storage" | "clock" | "logger">,
+): { readonly report: RunRequest["report"]; end(): Promise<void> } {
+  let latest: readonly NewEntry[] | undefined;
+  let cancelTimer: (() => void) | undefined;
+  let writing = Promise.resolve();
+  let over = false;
+
+  async function write(): Promise<void> {
+    const entries = latest;
+    latest = undefined;
+    if (entries === undefined || run.signal.aborted) return;
+    try {
+      await storage.apply([turnWrite(session, turn, run.id, [input, ...entries])]);
+    } catch (error) {
+      logger.warn({ runId: run.id, error: messageOf(error) }, "The progress of a run could not be written");
+    }
+  }
+
+  return {
+    report(entries) {
+      if (over) return;
+      latest = entries;
+      cancelTimer ??= clock.after(WRITE_EVERY_MS, () => {
+        cancelTimer = undefined;
+        writing = writing.then(write);
+      });
+    },
+    async end() {
+      over = true;
+      cancelTimer?.();
+      await writing;
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import { given } from "../given.ts";
+import { maySpawn } from "../policy/spawn.ts";
+import type { Address } from "../ports/chat.ts";
+import type { NewEntry } from "../ports/run.ts";
+import type { SessionKey } from "../ports/session.ts";
+import type { Write } from "../ports/storage.ts";
+import { labelOf } from "../session/patch.ts";
+import { historyWindow } from "../transcript/window.ts";
+import type { Answer, Caller } from "./define-tool.ts";
+import type { SpawnInput } from "./sessions-spawn.ts";
+import { chatOf, type Refused, refused, type SpawnCheckParts, spawnProblem } from "./spawn-checks.ts";
+
+/** What a spawn comes to, decided before anything is made. */
+export type SpawnPlan =
+  | {
+      readonly possible: true;
+      readonly chosen: {
+        readonly agentId: string;
+        readonly label?: string;
+        readonly model?: string;
+        readonly thinking?: string;
+        readonly timeoutSeconds: number;
+        readonly sandboxed: boolean;
+        readonly inherited: readonly NewEntry[];
+      };
+      readonly openThread?: () => Promise<Address>;
+      /** Written in front of what makes the child. */
+      readonly writes: readonly Write[];
+      /** What the caller should know beside. */
+      readonly notes: Answer;
+    }
+  | Refused;
+
+/** Every option of a spawn checked. LABEL_INVALID is thrown. */
+export async function spawnPlan(
+  asked: SpawnInput,
+  caller: Caller,
+  parts: SpawnCheckParts,
+): Promise<SpawnPlan> {
+  const { session } = caller;
+  const spawner = { agentId: session.agentId, depth: session.spawnDepth ?? 0 };
+  const may = maySpawn(spawner, asked.agentId?.toLowerCase(), parts.config, parts.agentIds);
+  if (!may.allowed) return refused(may.code, may.reason);
+  const { agentId } = may;
+  const problem = spawnProblem(asked, agentId, caller, parts);
+  if (problem !== undefined) return problem;
+  const model = modelFor(asked, agentId, caller, parts);
+  if ("possible" in model) return model;
+  const label = asked.label === undefined ? undefined : labelOf(asked.label);
+  const { runTimeoutSeconds } = parts.config.agents.defaults.subagents;
+  return {
+    possible: true,
+    chosen: {
+      agentId,
+      timeoutSeconds: asked.runTimeoutSeconds ?? runTimeoutSeconds,
+      sandboxed: caller.sandboxed || asked.sandbox === "require",
+      inherited: forks(asked, agentId, caller, parts) ? await transcriptOf(caller, parts) : [],
+      ...given({
+        label,
+        model: model.model,
+        thinking: thinkingFor(asked, agentId, caller, parts),
+      }),
+    },
+    writes: label === undefined ? [] : await freeingLabel(label, agentId, parts),
+    notes: model.notes,
+    ...given({ openThread: threadOpener(asked, caller, parts) }),
+  };
+}
+
+function threadOpener(asked: SpawnInput, caller: Caller, parts: SpawnCheckParts) {
+  const at = asked.thread ? chatOf(caller) : undefined;
+  const open = at && parts.threadsAt(at);
+  const title = (asked.label ?? asked.task).replace(/\s+/gu, " ").trim().slice(0, 80);
+  return open && (() => open(title));
+}
+
+/** In this order: the call, the agent's setting, the general one, and what the caller itself was switched to. */
+function modelFor(
+  asked: SpawnInput,
+  agentId: string,
+  { session }: Caller,
+  { config, agents }: SpawnCheckParts,
+): { readonly model: string | undefined; readonly notes: Answer } | Refused {
+  const { strictModel, subagents } = config.agents.defaults;
+  const own = config.agents.list.find(({ id }) => id === agentId)?.subagents.model;
+  const inherited = agentId === session.agentId ? session.modelOverride : undefined;
+  const usual = own ?? subagents.model ?? inherited;
+  if (asked.model === undefined || asked.runtime === "acp") return { model: usual, notes: {} };
+  const models = agents.get(agentId)?.models;
+  if (models === undefined || models.includes(asked.model)) {
+    return { model: asked.model, notes: { modelApplied: true } };
+  }
+  const unknown = `Agent "${agentId}" has no model "${asked.model}". Models: ${models.join(", ")}.`;
+  if (strictModel) return refused("MODEL_UNKNOWN", unknown);
+  return { model: usual, notes: { modelApplied: false, warning: unknown } };
+}
+
+function thinkingFor(
+  { thinking }: SpawnInput,
+  agentId: string,
+  { session }: Caller,
+  { config }: SpawnCheckParts,
+): string | undefined {
+  const own = config.agents.list.find(({ id }) => id === agentId)?.subagents.thinking;
+  const inherited = agentId === session.agentId ? session.thinkingLevel : undefined;
+  return thinking ?? own ?? config.agents.defaults.subagents.thinking ?? inherited;
+}
+
+/** A thread goes on with the talk that it came from, unless the config or the call says otherwise. */
+function forks(
+  asked: SpawnInput,
+  agentId: string,
+  { session }: Caller,
+  { config }: SpawnCheckParts,
+): boolean {
+  if (asked.runtime === "acp" || agentId !== session.agentId) return false;
+  const usual = asked.thread ? config.session.threadBindings.defaultSpawnContext : "isolated";
+  return (asked.context ?? usual) === "fork";
+}
+
+/** What the caller knows until now, as far as its own runs would be given it. */
+async function transcriptOf(
+  { session, run }: Caller,
+  { storage, config }: SpawnCheckParts,
+): Promise<readonly NewEntry[]> {
+  const { maxEntries, maxBytes } = config.agents.defaults.history;
+  const page = await storage.transcripts.page(session.sessionId, { limit: maxEntries });
+  const known = historyWindow(page.entries, { maxEntries, maxBytes });
+  return [...known.map(({ id: _id, seq: _seq, ...entry }) => entry), ...(run?.soFar() ?? [])];
+}
+
+/** A label belongs to work that goes on: a child that has ended gives it up. */
+async function freeingLabel(
+  label: string,
+  agentId: string,
+  parts: SpawnCheckParts,
+): Promise<readonly Write[]> {
+  const holders = await parts.storage.index.byLabel(label, agentId, 2);
+  const writes = await Promise.all(holders.map((key) => withoutLabelIfOver(key, parts)));
+  return writes.flat();
+}
+
+async function withoutLabelIfOver(
+  key: SessionKey,
+  { sessions, children }: SpawnCheckParts,
+): Promise<readonly Write[]> {
+  const session = await sessions.get(key);
+  if (session?.spawnedBy === undefined) return [];
+  const task = await children.taskOf(key);
+  if (task !== undefined && task.outcome === undefined) return [];
+  return [
+    {
+      type: "record",
+      table: "session",
+      key,
+      change: (current) => {
+        if (current === undefined) return undefined;
+        const { label: _given, ...rest } = current;
+        return rest;
+      },
+    },
+  ];
+}
