@@ -2,13 +2,13 @@ import { deliveryRun } from "../delivery/parcel.ts";
 import { given } from "../given.ts";
 import type { Child } from "../ports/child.ts";
 import type { ClaimedRun } from "../ports/engine.ts";
-import type { Session, SessionKey } from "../ports/session.ts";
+import type { Session } from "../ports/session.ts";
 import type { Aftermath, Begun, EndedStep } from "../runs/executor-parts.ts";
 import { type Job, toJob } from "../runs/job.ts";
 import { deliveryId } from "../runs/run-id.ts";
 import { displayKey } from "../session/describe.ts";
 import { beginAnnouncing } from "./announce-step.ts";
-import { tellingFor } from "./audience.ts";
+import { requesterSpeaks, speaksItself, tellingFor } from "./audience.ts";
 import { completionRun, eventProvenance, upkeepRun } from "./child-runs.ts";
 import { completeOrigin } from "./origin.ts";
 import { type ChildParts, childWrite, listenerOf, NOTHING, openBelow, taskOf } from "./parts.ts";
@@ -36,7 +36,7 @@ export async function beginCompletion(
   }
   const task = await taskOf(session.key, parts);
   const telling = tellingFor(child, given({ session, task }));
-  if (telling !== "turn") return inPassing(child, session, telling, parts);
+  if (telling === "row" || telling === "announce") return inPassing(child, session, telling, parts);
   const children = [child, ...(await siblings(child, job, session, task, parts))];
   const events = await Promise.all(children.map((one) => eventOf(one, session, parts)));
   const atWork = (await openBelow(session.key, parts)).length;
@@ -48,6 +48,7 @@ export async function beginCompletion(
       ...given({ extraSystemPrompt: task && rulesOf(task, parts) }),
     },
     telling: children.map(({ id }) => id),
+    ...given({ withinMs: task && timeLeft(task, parts) }),
     mayRepeat: run.attempt <= ATTEMPTS,
   };
 }
@@ -60,17 +61,24 @@ export async function afterCompletion(
 ): Promise<Aftermath & { readonly unread?: true }> {
   const child = await parts.storage.records("child").get(job.child?.id ?? "");
   if (child === undefined || child.told !== undefined) return NOTHING;
-  if ((await parts.sessions.get(job.sessionKey)) === undefined) return tellElsewhere(child, job, parts);
+  const requester = await parts.sessions.get(job.sessionKey);
+  if (requester === undefined) return tellElsewhere(child, job, parts);
   const attempt = (((job.child?.attempt ?? 1) - 1) % ATTEMPTS) + 1;
   const failed = ended.ending.kind === "failed" || ended.ending.kind === "interrupted";
   if (failed && attempt < ATTEMPTS) return { ...again(child, job, attempt, parts), unread: true };
-  const told = await toldBy(ended.telling, failed ? "failed" : "turn", job.sessionKey, parts);
+  const told = await toldBy(ended.telling, failed ? "failed" : "turn", requester, parts);
   const task = await taskOf(job.sessionKey, parts);
   const own = task === undefined ? NOTHING : await afterTaskRun(task, ended, parts);
   return {
     writes: [...told.writes, ...own.writes],
     effects: [...told.effects, ...own.effects, ...(failed ? apology(child, job, parts) : [])],
   };
+}
+
+/** What is left of the time that the whole task of a requester has; 0 = no limit. */
+function timeLeft({ timeoutSeconds, startedAtMs, spawnedAtMs }: Child, { clock }: ChildParts): number {
+  if (timeoutSeconds === 0) return 0;
+  return Math.max(1, (startedAtMs ?? spawnedAtMs) + timeoutSeconds * 1000 - clock.now());
 }
 
 /** The rules that stand in front of every run of a child. */
@@ -114,7 +122,7 @@ async function siblings(
   let size = first.result?.length ?? 0;
   for (const child of found) {
     if (child?.outcome === undefined || child.id === first.id || child.told !== undefined) continue;
-    if (tellingFor(child, given({ session, task })) !== "turn") continue;
+    if (["row", "announce"].includes(tellingFor(child, given({ session, task })))) continue;
     size += child.result?.length ?? 0;
     if (size > MAX_RESULTS || together.length + 1 >= MAX_TOGETHER) break;
     together.push(child);
@@ -156,22 +164,26 @@ function unposted({ thread, stoppedBy }: Child) {
   return { post: { state: "none" as const }, words, effects: [] };
 }
 
-/** The turn was held, or it cannot be: what the transcript says now is all that the requester gets. */
+/** The turn was held, or it cannot be: what the transcript says now is all that the requester gets. A child that was to speak itself does so now. */
 async function toldBy(
   ids: readonly string[],
   told: "turn" | "failed",
-  requester: SessionKey,
+  requester: Session,
   parts: ChildParts,
 ): Promise<Aftermath> {
   const nowMs = parts.clock.now();
   const children = (await parts.storage.records("child").getMany(ids)).filter((one) => one !== undefined);
-  for (const { id: childId } of children) parts.events.emit("child.told", { childId, requester, how: told });
-  return {
-    writes: children.map(({ id }) =>
-      childWrite(id, (now) => ({ ...now, told, post: now.post ?? { state: "none" } })),
-    ),
-    effects: children.map((child) => upkeepRun(child, "cleanup", { nowMs, mark: 1 })),
-  };
+  const each = children.map(async (child): Promise<Aftermath> => {
+    parts.events.emit("child.told", { childId: child.id, requester: requester.key, how: told });
+    const said = speaksItself(child) ? await beginAnnouncing(child, requester, parts) : unposted(child);
+    const { post, effects } = said;
+    return {
+      writes: [childWrite(child.id, (now) => ({ ...now, told, post: now.post ?? post }))],
+      effects: post.state === "pending" ? effects : [upkeepRun(child, "cleanup", { nowMs, mark: 1 })],
+    };
+  });
+  const all = await Promise.all(each);
+  return { writes: all.flatMap(({ writes }) => writes), effects: all.flatMap(({ effects }) => effects) };
 }
 
 function again(child: Child, job: Job, attempt: number, { clock }: ChildParts): Aftermath {
@@ -190,7 +202,8 @@ async function tellElsewhere(child: Child, job: Job, parts: ChildParts): Promise
       effects: [upkeepRun(child, "cleanup", { nowMs, mark: 1 })],
     };
   }
-  const replyTo = completeOrigin(listener.below.origin, listener.session.route);
+  const origin = completeOrigin(listener.below.origin, listener.session.route);
+  const replyTo = requesterSpeaks(child) ? origin : undefined;
   // Another lane, so another run; attempts of the one before it do not count.
   const attempt = (job.child?.attempt ?? 1) + ATTEMPTS;
   return {

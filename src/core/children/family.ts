@@ -51,8 +51,8 @@ export function withEnded(current: Family | undefined, id: string): Family {
 }
 
 /** The task never began: as if it had not been asked for. */
-export function withoutReserved(current: Family | undefined, id: string): Family | undefined {
-  if (current?.open.some((one) => one.id === id && one.reserved === true) !== true) return current;
+export function withoutPlace(current: Family | undefined, id: string): Family | undefined {
+  if (current?.open.some((one) => one.id === id) !== true) return current;
   const { hour } = current;
   const open = current.open.filter((one) => one.id !== id);
   return { ...current, open, hour: { ...hour, count: Math.max(0, hour.count - 1) } };

@@ -9,6 +9,7 @@ import { toJob } from "../runs/job.ts";
 import { deliveryId } from "../runs/run-id.ts";
 import { cutText } from "../transcript/limits.ts";
 import { announcement } from "./announcement.ts";
+import { requesterSpeaks } from "./audience.ts";
 import { completionRun, upkeepRun } from "./child-runs.ts";
 import { EVERYBODY, withEnded } from "./family.ts";
 import { completeOrigin } from "./origin.ts";
@@ -40,7 +41,7 @@ export async function afterTaskRun(child: Child, ended: EndedStep, parts: ChildP
   if (wentWell && (await waitsForChildren(child, runId, parts))) {
     return {
       writes: [childWrite(child.id, (current) => ({ ...current, ...soFar }))],
-      effects: deadline(child, parts),
+      effects: deadline({ ...child, ...soFar }, parts),
     };
   }
   return endOfTask(child, { outcome: outcomeOf(ending), ...soFar }, parts);
@@ -63,7 +64,7 @@ export async function endOfTask(child: Child, end: TaskEnd, parts: ChildParts): 
       : [
           completionRun(ended, listener.session.key, {
             nowMs,
-            ...given({ replyTo: completeOrigin(listener.below.origin, listener.session.route) }),
+            ...given({ replyTo: placeOfAnswer(child, listener) }),
           }),
         ];
   return {
@@ -80,6 +81,14 @@ export async function endOfTask(child: Child, end: TaskEnd, parts: ChildParts): 
       ...threadPost(ended, nowMs),
     ],
   };
+}
+
+/** Where the requester's answer to the news goes, if it is to be posted at all. */
+function placeOfAnswer(
+  child: Child,
+  { session, below }: NonNullable<Awaited<ReturnType<typeof listenerOf>>>,
+) {
+  return requesterSpeaks(child) ? completeOrigin(below.origin, session.route) : undefined;
 }
 
 export function familyWrite(
@@ -119,8 +128,10 @@ async function waitsForChildren(child: Child, runId: string, parts: ChildParts):
 
 /** While nobody runs, only a run of its own can notice that the time is up. */
 function deadline(child: Child, { clock }: ChildParts) {
-  const { deadlineMs: dueMs } = child;
-  return dueMs === undefined ? [] : [upkeepRun(child, "deadline", { nowMs: clock.now(), dueMs })];
+  const { timeoutSeconds, startedAtMs, spawnedAtMs } = child;
+  if (timeoutSeconds === 0) return [];
+  const dueMs = (startedAtMs ?? spawnedAtMs) + timeoutSeconds * 1000;
+  return [upkeepRun(child, "deadline", { nowMs: clock.now(), dueMs })];
 }
 
 /** What a child with a thread could not say itself is said there for it. */

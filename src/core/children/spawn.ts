@@ -12,7 +12,7 @@ import { channelOf, outwardKey } from "../session/describe.ts";
 import { subagentKey } from "../session/key.ts";
 import { roomKeyOf } from "../session/resolve.ts";
 import { childIdFor } from "./child-id.ts";
-import { EVERYBODY, type FamilyLimits, withOpened, withoutReserved } from "./family.ts";
+import { EVERYBODY, type FamilyLimits, withOpened, withoutPlace } from "./family.ts";
 import { type ChildParts, openBelow } from "./parts.ts";
 import { familyWrite } from "./settle.ts";
 
@@ -82,10 +82,12 @@ export function createSpawning(parts: ChildParts) {
       const place = { id: childIdFor(runId), nowMs: clock.now(), reserved: true as const };
       await storage.apply(await placeWrites(requester, place));
     },
+    /** The spawn did not come about; nothing when it did. */
     async giveUp(runId: string, requester: Session): Promise<void> {
       const id = childIdFor(runId);
+      if ((await storage.records("child").get(id)) !== undefined) return;
       const keys = [requester.key, EVERYBODY];
-      await storage.apply(keys.map((key) => familyWrite(key, (family) => withoutReserved(family, id))));
+      await storage.apply(keys.map((key) => familyWrite(key, (family) => withoutPlace(family, id))));
     },
     /** SPAWN_LIMIT or SPAWN_BUDGET from the writes when they are applied: then nothing was made. */
     async open(request: SpawnRequest): Promise<Spawning> {
@@ -120,9 +122,9 @@ function childOf(request: SpawnRequest, nowMs: number): Child {
     cleanup,
     chain,
     spawnedAtMs: nowMs,
+    timeoutSeconds,
     ...given({ label, origin, locale, thread }),
     ...(request.ownerChat ? { ownerChat: true as const } : {}),
-    ...(timeoutSeconds === 0 ? {} : { deadlineMs: nowMs + timeoutSeconds * 1000 }),
   };
 }
 

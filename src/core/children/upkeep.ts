@@ -32,9 +32,8 @@ export async function doUpkeep(job: Job, stopBelow: StopBelow, parts: ChildParts
   }
 }
 
-function timeUp(child: Child) {
-  const seconds = Math.round(((child.deadlineMs ?? 0) - (child.startedAtMs ?? child.spawnedAtMs)) / 1000);
-  return { outcome: { status: "timeout" as const, error: `timed out after ${seconds} s` } };
+function timeUp({ timeoutSeconds }: Child) {
+  return { outcome: { status: "timeout" as const, error: `timed out after ${timeoutSeconds} s` } };
 }
 
 /** Told, and its post settled: the session goes, or will be archived. Until both are true a later run of this step comes. */

@@ -56,8 +56,8 @@ export interface Child {
   readonly thread?: Address;
   readonly locale?: string;
   readonly spawnedAtMs: number;
-  /** The whole task must have ended by then. */
-  readonly deadlineMs?: number;
+  /** Longest time from the start of the task to its end; 0 = no limit. */
+  readonly timeoutSeconds: number;
 
   readonly startedAtMs?: number;
   readonly endedAtMs?: number;

@@ -30,7 +30,8 @@ export async function conclude(
   const outgoing = outgoingRuns(run.id, job, session.key, ending, parts);
   const said = [...made.entries, ...endingEntries(ending, made, run.id, nowMs)];
   const entries = following.unread === true ? said : [input, ...said];
-  const ran = { sessionId: session.sessionId, startedAtMs, nowMs };
+  const isAside = job.exchangeId !== undefined || job.trigger === "announce";
+  const ran = { sessionId: session.sessionId, startedAtMs, nowMs, isAside };
   const settled = {
     writes: [
       turnWrite(session, turn, run.id, entries),

@@ -77,12 +77,23 @@ export function endingEntries(ending: Ending, made: Made, runId: string, nowMs: 
 /** The session after a run of it. Internal runs touch neither route nor idle time. */
 export function afterRun(
   current: Session,
-  ran: { readonly sessionId: string; readonly startedAtMs: number; readonly nowMs: number },
+  ran: {
+    readonly sessionId: string;
+    readonly startedAtMs: number;
+    readonly nowMs: number;
+    /** A step of an exchange, or an announcement. */
+    readonly isAside: boolean;
+  },
   ending: Ending,
   made: Made,
 ): Session {
-  const { yielded: _before, ...awake } = current;
-  const updated = { ...awake, updatedAtMs: Math.max(current.updatedAtMs, ran.nowMs) };
+  const { yielded: waiting, ...awake } = current;
+  const updated = {
+    ...awake,
+    updatedAtMs: Math.max(current.updatedAtMs, ran.nowMs),
+    // Whoever answers another session in between goes on waiting for what it had yielded for.
+    ...(waiting === true && ran.isAside ? { yielded: waiting } : {}),
+  };
   if (current.sessionId !== ran.sessionId) return updated;
   return {
     ...updated,

@@ -10,7 +10,7 @@ import type { KeyNames } from "../session/key.ts";
 import { promptView } from "../transcript/prompt.ts";
 import { historyWindow } from "../transcript/window.ts";
 import { conclude, recordOnly, userEntry, withoutPlace } from "./conclude.ts";
-import type { ExecutorParts, RunPlace, StepPrompt } from "./executor-parts.ts";
+import type { Begun, ExecutorParts, RunPlace, StepPrompt } from "./executor-parts.ts";
 import { type Job, toJob } from "./job.ts";
 import { isUnreachable, patiently } from "./patience.ts";
 import { reportProgress } from "./progress.ts";
@@ -56,7 +56,7 @@ async function take(
   };
   if (begun.take === "row") return recordOnly(place, begun, parts);
   if (!run.interrupted || begun.mayRepeat === true || parts.config.agents.defaults.resume === "retry") {
-    return execute(place, begun.prompt, parts);
+    return execute(place, begun, parts);
   }
   const entries = await reportedBefore(place, info, parts);
   const input = userEntry(job, begun.prompt, run.id);
@@ -76,7 +76,11 @@ async function reportedBefore(
   return page.entries.map(({ id: _id, seq: _seq, ...entry }) => entry);
 }
 
-async function execute(place: RunPlace, prompt: StepPrompt, parts: ExecutorParts): Promise<RunSettlement> {
+async function execute(
+  place: RunPlace,
+  { prompt, withinMs }: Extract<Begun, { take: "turn" }>,
+  parts: ExecutorParts,
+): Promise<RunSettlement> {
   const { run, job, session } = place;
   const input = userEntry(job, prompt, run.id);
   const runner = parts.runnerOf(session);
@@ -113,7 +117,8 @@ async function execute(place: RunPlace, prompt: StepPrompt, parts: ExecutorParts
     atMs: place.startedAtMs,
   });
   const endTyping = parts.typing(session, job);
-  const timeoutMs = (job.timeoutSeconds ?? parts.config.agents.defaults.timeoutSeconds) * 1000;
+  const ownMs = (job.timeoutSeconds ?? parts.config.agents.defaults.timeoutSeconds) * 1000;
+  const timeoutMs = withinMs ?? ownMs;
   const limits = { timeoutMs, signal: run.signal, clock: parts.clock };
   const { ending, made } = await runAgent(runner, request, limits, recorder, {
     hear: (written) => heard(written, run.id, parts),

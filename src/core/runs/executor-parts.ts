@@ -48,6 +48,8 @@ export type Begun =
       readonly take: "turn";
       readonly prompt: StepPrompt;
       readonly telling?: readonly string[];
+      /** Another limit than the run's own, in ms; 0 = none. */
+      readonly withinMs?: number;
       readonly mayRepeat?: boolean;
     }
   /** Only the row is written. */

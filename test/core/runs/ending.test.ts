@@ -146,7 +146,7 @@ describe("the session after a run", () => {
     model: "m-0",
     abortedLastRun: true,
   });
-  const ran = { sessionId: session.sessionId, startedAtMs: 200, nowMs: 300 };
+  const ran = { sessionId: session.sessionId, startedAtMs: 200, nowMs: 300, isAside: false };
 
   it.each<[Ending["kind"], string, boolean]>([
     ["ok", "done", false],
