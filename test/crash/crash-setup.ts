@@ -71,6 +71,11 @@ export async function makeWorld(): Promise<World> {
           { agentId: "field", match: { channel: "whatsapp" } },
         ],
         tools: { sessions: { visibility: "all" }, agentToAgent: { enabled: true, allow: ["*"] } },
+        agents: {
+          defaults: {
+            subagents: { allowAgents: ["*"], maxChildrenPerAgent: 20, maxSpawnsPerHour: 100_000 },
+          },
+        },
       },
       targets: {
         ops: `agent:ops:discord:channel:${discord.general.id}`,

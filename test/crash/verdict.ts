@@ -1,5 +1,6 @@
 import type { Exchange } from "../../src/core/ports/exchange.ts";
 import { openStore, type World } from "./crash-setup.ts";
+import { judgeChildren } from "./verdict-children.ts";
 
 interface RunRow {
   readonly id: string;
@@ -27,6 +28,7 @@ export function judge(world: World, accepted: readonly string[]): Verdict {
     .prepare("SELECT value FROM kv WHERE key LIKE 'exchange/%'")
     .all<{ value: string }>()
     .map((row) => JSON.parse(row.value) as Exchange);
+  const children = judgeChildren(store);
   store.close();
 
   const agentRuns = runs.filter((run) => run.pool === "agents");
@@ -40,10 +42,11 @@ export function judge(world: World, accepted: readonly string[]): Verdict {
         .filter((one) => !inbound.some((run) => run.id.endsWith(idPart(one))))
         .map((one) => `accepted, but not in the store: ${one}`),
       ...runs
-        .filter((run) => run.state === "queued" || run.state === "running")
+        .filter((run) => (run.state === "queued" || run.state === "running") && !run.id.includes("#archive:"))
         .map((run) => `never settled: ${run.id}`),
       ...inbound.flatMap((run) => unanswered(run, deliveries)),
       ...exchanges.filter((one) => one.state === "open").map((one) => `the exchange ${one.id} is still open`),
+      ...children.faults,
       ...againstRecorders(world, deliveries, uncertain),
     ],
     counts: {
@@ -55,6 +58,7 @@ export function judge(world: World, accepted: readonly string[]): Verdict {
       announced: exchanges.filter((one) => one.state === "announced").length,
       deliveries: deliveries.length,
       uncertain: uncertain.length,
+      ...children.counts,
     },
   };
 }
@@ -62,6 +66,8 @@ export function judge(world: World, accepted: readonly string[]): Verdict {
 /** A person's message ends in exactly one delivery: the reply, or the sentence that there is none. */
 function unanswered(run: RunRow, deliveries: readonly RunRow[]): readonly string[] {
   const mine = deliveries.filter((one) => one.id.startsWith(`${run.id}>`));
+  // Whoever yields answers when the children have been told.
+  if (resultOf(run).status === "yielded") return [];
   if (mine.length !== 1) return [`${run.id} (${run.state}) has ${mine.length} deliveries`];
   const state = resultOf(mine[0]).state;
   return state === "delivered" || state === "uncertain"
@@ -114,6 +120,7 @@ function idPart(accepted: string): string {
 
 function resultOf(run: RunRow | undefined): {
   readonly state?: string;
+  readonly status?: string;
   readonly messageIds?: readonly string[];
 } {
   return run?.result == null ? {} : JSON.parse(run.result);
