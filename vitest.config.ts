@@ -8,7 +8,7 @@ export default defineConfig({
     // Examples import the package by its name, as a host does.
     alias: [
       { find: /^bot-switchboard$/, replacement: src("index.ts") },
-      { find: /^bot-switchboard\/ai-sdk$/, replacement: src("agents/ai-sdk.ts") },
+      { find: /^bot-switchboard\/(acp|ai-sdk)$/, replacement: src("agents/$1.ts") },
       { find: /^bot-switchboard\/(\w+)$/, replacement: src("adapters/$1/index.ts") },
     ],
   },
