@@ -5,6 +5,7 @@ import type { Result } from "./measure.ts";
 import { benchHistory } from "./sessions-history.ts";
 import { benchList } from "./sessions-list.ts";
 import { benchSend } from "./sessions-send.ts";
+import { benchSpawn } from "./sessions-spawn.ts";
 import { benchStart } from "./start.ts";
 import { benchTelegram } from "./telegram-updates.ts";
 
@@ -28,6 +29,7 @@ const steps: readonly { readonly name: string; readonly run: () => Promise<reado
       ]),
   },
   { name: "sends", run: () => benchSend(at("send")) },
+  { name: "spawns", run: () => benchSpawn(at("spawn")) },
   { name: "Telegram", run: () => benchTelegram(at("telegram")) },
 ];
 

@@ -4,6 +4,7 @@ import { localeFor, wordsFor } from "./commands/words.ts";
 import { createExchanges, forgottenExchanges } from "./core/announce/exchange.ts";
 import { createFlow } from "./core/announce/flows.ts";
 import { createChildren, forgottenChildren } from "./core/children/children.ts";
+import { isOpen, taskTree, viewOf } from "./core/children/task-view.ts";
 import { createSendCheck } from "./core/delivery/send-check.ts";
 import { createTyping } from "./core/delivery/typing.ts";
 import { openDatabase } from "./core/engine/sqlite/database.ts";
@@ -21,6 +22,7 @@ import { displayName, kindOf } from "./core/session/describe.ts";
 import { isReserved, type KeyNames } from "./core/session/key.ts";
 import { createMoves } from "./core/session/moves.ts";
 import { createPeople } from "./core/session/people.ts";
+import { createReadStatus, type ReadStatusParts } from "./core/session/read-status.ts";
 import { createSessions } from "./core/session/sessions.ts";
 import { createEmbeddedStorage } from "./core/storage/embedded.ts";
 import { createKeyvStorage } from "./core/storage/keyv-storage.ts";
@@ -76,6 +78,13 @@ export function createServices(basics: Basics, store: Store) {
   const redactor = createRedactor({ registered });
   const exchanges = createExchanges({ ...parts, sessions, sendCheck, redactor });
   const children = createChildren({ ...parts, sessions, sendCheck, redactor, notice: noticeIn(basics) });
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const openTasks: ReadStatusParts["openTasks"] = async (key, { mask, mayShow }) => {
+    const looking = { ...parts, sessions, redactor: mask };
+    const open = (await taskTree(key, looking)).filter(isOpen);
+    const shown = await Promise.all(open.map(({ child }) => mayShow(child.key)));
+    return Promise.all(open.filter((_, at) => shown[at]).map((node) => viewOf(node, looking)));
+  };
   return {
     ...parts,
     sessions,
@@ -83,6 +92,7 @@ export function createServices(basics: Basics, store: Store) {
     redactor,
     exchanges,
     children,
+    readStatus: createReadStatus({ ...parts, sendCheck, redactor, children, openTasks, timeZone }),
     flow: createFlow(exchanges, children),
     /** For what people read in a chat: live tokens never leave, but an example of a key stays what it is. */
     exactRedactor: createRedactor({ registered, patterns: false }),
@@ -104,7 +114,8 @@ export function createDoors(services: Services, { externalHistory, acp }: Switch
   const threadsAt = (at: Address) => {
     const adapter = adapterOf(at);
     const open = adapter?.createThread?.bind(adapter);
-    return open && ((title: string) => open(at, title));
+    // Titles are read in the chat like any other text.
+    return open && ((title: string) => open(at, services.exactRedactor.redact(title).text));
   };
   const tools = createTools({
     ...services,

@@ -20,11 +20,15 @@ it("MAN-1: the manifest names every tool, command, channel, entry point and conf
     "sessions_send",
     "sessions_spawn",
     "sessions_yield",
+    "subagents",
+    "session_status",
     "agents_list",
   ]);
   expect(manifest.commands.map((command: { usage: string }) => command.usage)).toEqual([
     "/send [on|off|inherit]",
     "/status",
+    "/subagents [list|info|log|stop|tree] [which]",
+    "/stop",
     "/whoami",
     "/help",
   ]);

@@ -1,5 +1,6 @@
 import { type ScriptTurn, scriptedAgent } from "../../src/agents/scripted-agent.ts";
 import type { AgentRunner } from "../../src/core/ports/run.ts";
+import { earlier, errands, fieldHelper, openThread, opsHelper } from "./children.ts";
 import { AGENTS, FIELD_GROUP, nonceIn, OPS_ROOM, type Step } from "./names.ts";
 
 /** Three agents that follow a script instead of a model. They know a question's nonce only from what reaches them. `broken` spoils one step. */
@@ -11,10 +12,12 @@ export function storyAgents(broken: Step | undefined): Readonly<Record<string, A
   };
 }
 
-async function concierge({ request, text, call }: ScriptTurn, broken: Step | undefined): Promise<string> {
+async function concierge(turn: ScriptTurn, broken: Step | undefined): Promise<string> {
+  const { request, text, call } = turn;
+  if (request.trigger === "completion" || text.includes("errands")) return errands(turn, broken);
   if (request.trigger === "reply-back") {
     const said = text.includes("since 09:00") || broken === "talk";
-    return said ? "REPLY_SKIP" : `Good. Since when is ${nonceIn(earlier(request.history) || text)} out?`;
+    return said ? "REPLY_SKIP" : `Good. Since when is ${nonceIn(earlier(request) || text)} out?`;
   }
   if (!text.includes("nonce-")) return "Good morning.";
   if (broken === "ask") return `I think ${nonceIn(text)} is out.`;
@@ -25,7 +28,10 @@ async function concierge({ request, text, call }: ScriptTurn, broken: Step | und
     : `Ops did not answer: ${answer.error}`;
 }
 
-async function ops({ request, text, call }: ScriptTurn, broken: Step | undefined): Promise<string> {
+async function ops(turn: ScriptTurn, broken: Step | undefined): Promise<string> {
+  const { request, text, call } = turn;
+  if (request.depth > 0) return opsHelper(turn);
+  if (text.includes("open a thread")) return openThread(turn, broken);
   const nonce = broken === "echo" ? "something" : nonceIn(text);
   switch (request.trigger) {
     case "send":
@@ -49,7 +55,9 @@ async function announce(nonce: string, call: ScriptTurn["call"], broken: Step | 
     : `**Deployed:** ${nonce}, since 09:00. The concierge asked.`;
 }
 
-function field({ request, text }: ScriptTurn, broken: Step | undefined): string {
+async function field(turn: ScriptTurn, broken: Step | undefined): Promise<string> {
+  const { request, text } = turn;
+  if (request.depth > 0) return fieldHelper(turn);
   switch (request.trigger) {
     case "send":
       return `Will do: ${nonceIn(text)}.`;
@@ -60,9 +68,4 @@ function field({ request, text }: ScriptTurn, broken: Step | undefined): string 
     default:
       return "Good morning from the field.";
   }
-}
-
-/** Text of what came before, newest last. */
-function earlier(history: ScriptTurn["request"]["history"]): string {
-  return history.map((entry) => JSON.stringify(entry.content)).join("\n");
 }

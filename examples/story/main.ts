@@ -3,6 +3,7 @@ import { ANN } from "../../test/standins/telegram/people.ts";
 import { AGENTS, FIELD_GROUP, OPS_ROOM, STEPS, type Step } from "./names.ts";
 import { openStage, type Stage } from "./stage.ts";
 import { type Chapter, type Keys, must, StepMissing, tellExchange, tellSilence } from "./tell.ts";
+import { errandAnswers, tellErrands, tellThread, threadOf } from "./tell-children.ts";
 
 /** How long a chapter may take before it counts as not having happened. */
 const PATIENCE_MS = 15_000;
@@ -28,10 +29,14 @@ async function play(nonce: string, round: number): Promise<void> {
     const keys = await introductions(stage);
     stage.telegram.say(`Please ask ops: is ${nonce} out?`);
     tell(await eventually(() => tellExchange(stage, keys, nonce)));
+    stage.telegram.say(`Please run some errands for ${nonce}c.`);
+    tell(await thread(stage, keys, `${nonce}t`));
+    tell(await eventually(() => tellErrands(stage, keys, `${nonce}c`)));
     const before = stage.discord.sent.filter((one) => one.channelId === stage.discord.general.id).length;
     if (broken !== "silence") tell([await silence(stage)]);
     stage.telegram.say(`Please ask ops: is ${nonce}b out?`);
     tell(await eventually(() => tellSilence(stage, keys, `${nonce}b`, before)));
+    must(errandAnswers(stage).length === 1, "fan-out", "nothing more was said about the errands");
   } finally {
     await stage.close();
   }
@@ -64,6 +69,15 @@ async function introductions(stage: Stage): Promise<Keys> {
     },
   ]);
   return keys;
+}
+
+/** Somebody asks the Discord bot for a thread, and talks to the subagent in it. */
+async function thread(stage: Stage, keys: Keys, nonce: string): Promise<readonly Chapter[]> {
+  const { discord } = stage;
+  discord.say(`<@${discord.bot.user.id}> please open a thread about ${nonce}`);
+  const opened = await eventually(async () => threadOf(stage, nonce));
+  discord.say("where exactly?", { in: opened });
+  return eventually(() => tellThread(stage, keys, nonce, opened));
 }
 
 /** The owner uses the native command in the Discord channel. */

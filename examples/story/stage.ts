@@ -52,6 +52,15 @@ export async function openStage(broken: Step | undefined): Promise<Stage> {
     adapters: bots.adapters,
     owners: { discord: [discord.owner.id], telegram: [ANN.id], whatsapp: [`+${OLIVIA_PHONE}`] },
     config: {
+      agents: {
+        list: [
+          {
+            id: AGENTS.telegram,
+            default: true,
+            subagents: { allowAgents: [AGENTS.discord, AGENTS.whatsapp] },
+          },
+        ],
+      },
       bindings: Object.entries(AGENTS).map(([channel, agentId]) => ({ agentId, match: { channel } })),
       tools: {
         agentToAgent: {

@@ -1,7 +1,7 @@
 import { messageOf } from "../core/errors.ts";
 import type { FindOrigin } from "../core/inbound/origin.ts";
 import type { InboundMessage } from "../core/ports/chat.ts";
-import type { CommandRouter, NativeCommandCall } from "../core/ports/command.ts";
+import type { CommandRouter, CommandSpec, NativeCommandCall } from "../core/ports/command.ts";
 import type { Logger } from "../core/ports/host.ts";
 import { commands } from "./catalogue.ts";
 import type { Command, CommandParts } from "./command.ts";
@@ -16,8 +16,11 @@ export interface RouterParts extends CommandParts {
 /** Invisible characters that phones and keyboards put around words. */
 const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** `/name`, `/name: word`, `/name@bot word`: one line, at most one argument. Anything else is a message for the agent. */
-const TYPED = /^\/([a-z]{1,32})(?:@\w{1,64})?(?:(?::\s*|\s+)([a-z]*))?$/i;
+/** `/name`, `/name: word`, `/name@bot word word`: one line, at most as many words as the command takes. Anything else is a message for the agent. */
+const TYPED = /^\/([a-z]{1,32})(?:@\w{1,64})?(?:(?::\s*|\s+)(.*))?$/i;
+/** One of a few words, perhaps misspelt; or what names something: a number, a label, a key. */
+const CHOICE = /^[a-z]+$/i;
+const FREE = /^[\w#.:@/-]{1,200}$/;
 const LINE_BREAK = /[\r\n\u2028\u2029]/;
 
 /** Decides what is a command of ours, and who may use it. One check for every platform and every way of calling. */
@@ -46,8 +49,8 @@ export function createRouter(parts: RouterParts): CommandRouter {
         // Typed: the whole chat would read the refusal, and the text must not reach the agent either.
         return how === "typed" ? undefined : { text: words("denied.owner", { id }) };
       }
-      const argument = call.text.trim().toLowerCase();
-      const use = { call, origin, argument, locale, words, usage: usageOf(command.spec), specs };
+      const args = argumentsIn(call.text, command.spec);
+      const use = { call, origin, args, locale, words, usage: usageOf(command.spec), specs };
       if (how === "typed") return command.run(use, parts);
       // Somebody looks at a waiting notice and gets an answer, whatever happens. A typed command is tried again instead.
       return command.run(use, parts).catch((error: unknown) => {
@@ -67,18 +70,39 @@ function typedCall(
   const name = match?.[1]?.toLowerCase();
   const command = name === undefined ? undefined : byName.get(name);
   if (name === undefined || command === undefined) return undefined;
-  const text = match?.[2] ?? "";
-  if (text !== "" && command.spec.args.length === 0) return undefined;
+  const written = wordsOf(match?.[2] ?? "");
+  if (!fits(written, command.spec)) return undefined;
   const { id, from, sender, locale, guildId } = message;
   return {
     id,
     name,
-    text,
+    text: written.join(" "),
     from,
     sender,
     ...(locale === undefined ? {} : { locale }),
     ...(guildId === undefined ? {} : { guildId }),
   };
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
+}
+
+function fits(written: readonly string[], { args }: CommandSpec): boolean {
+  return written.every((word, at) => {
+    const arg = args[at];
+    return arg !== undefined && (arg.choices === undefined ? FREE : CHOICE).test(word);
+  });
+}
+
+/** A word for each argument, choices in lower case; what a menu was given beyond that belongs to the last one. */
+function argumentsIn(text: string, { args }: CommandSpec): readonly string[] {
+  const written = wordsOf(text);
+  const last = args.length - 1;
+  return args
+    .map((_, at) => (at === last ? written.slice(at).join(" ") : (written[at] ?? "")))
+    .map((word, at) => (args[at]?.choices === undefined ? word : word.toLowerCase()))
+    .filter((word) => word !== "");
 }
 
 /** Elsewhere commands can only be typed: Telegram's menu types them, WhatsApp has none. */

@@ -28,7 +28,7 @@ export const send: Command = {
     access: "owner",
   },
   async run(use, parts) {
-    const meaning = MEANING[use.argument];
+    const meaning = MEANING[use.args[0] ?? ""];
     if (meaning === undefined) return { text: await current(use, parts), evenIfDenied: true };
     await override(use, parts, meaning);
     return { text: await confirmation(use, parts, meaning), evenIfDenied: true };

@@ -1,34 +1,157 @@
-import type { Usage } from "../core/ports/session.ts";
-import { displayName } from "../core/session/describe.ts";
-import type { Command } from "./command.ts";
+import { duration } from "../core/children/stats-line.ts";
+import type { Locale } from "../core/ports/command.ts";
+import { displayName, outwardKey } from "../core/session/describe.ts";
+import type { KeyNames } from "../core/session/key.ts";
+import { type RunFacts, type StatusFacts, shownModel } from "../core/session/status.ts";
+import { type ContextUse, contextUse, type TokenCount, tokenCount } from "../core/session/status-usage.ts";
+import type { Command, CommandParts } from "./command.ts";
+import { nameOf, plain, stateOf } from "./task-lines.ts";
 import { localized, type Words } from "./words.ts";
 
-/** `/status`: what this chat's session is doing. Figures that nobody reported are left out. */
+/** `/status`: what this chat's session is doing, the facts of session_status. Figures that nobody reported are left out. */
 export const status: Command = {
   spec: { name: "status", description: localized("status.description"), args: [], access: "owner" },
-  async run({ call, origin, words }, { sessions, queue, sendCheck }) {
+  async run({ call, origin, words, locale }, parts) {
+    const { sessions, readStatus, names } = parts;
     const session = await sessions.get(origin.key);
     if (session === undefined) return { text: words("status.none") };
-    const { usage } = session;
-    const model = session.modelOverride ?? session.model;
-    const running = (await queue.pending(session.key)).length;
-    const may = await sendCheck(session, call.from);
-    const effective = words(may.allowed ? "send.effective.on" : "send.effective.off");
+    const { facts } = await readStatus(session, { active: call.from });
     const lines = [
-      words("status.session", { name: displayName(session), agent: session.agentId }),
-      model === undefined ? "" : words("status.model", { model }),
-      tokens(usage, words),
-      words("status.runs", { running }),
-      words("status.send", { effective, rule: may.rule }),
-      session.abortedLastRun === true ? words("status.lastRunAborted") : "",
+      words("status.time", { time: localTime(facts, locale), zone: facts.timeZone }),
+      ...identity(facts, words),
+      // In a room everybody reads along.
+      ...(call.from.chatType === "direct" ? whereabouts(facts, words, names) : []),
+      ...model(facts, words),
+      ...usage(facts, words, locale),
+      ...levels(facts, words),
+      ...runs(facts.run, facts.nowMs, words),
+      ...(await ownTask(facts, words, parts)),
+      ...subagents(facts, words),
+      sending(facts, words),
     ];
-    return { text: lines.filter((line) => line !== "").join("\n") };
+    return { text: lines.join("\n") };
   },
 };
 
-function tokens({ totalTokens, inputTokens, outputTokens }: Usage = {}, words: Words): string {
-  if (totalTokens === undefined) return "";
-  const total = words("status.tokens", { total: totalTokens });
-  if (inputTokens === undefined || outputTokens === undefined) return total;
-  return `${total} ${words("status.tokens.split", { input: inputTokens, output: outputTokens })}`;
+function localTime({ nowMs, timeZone }: StatusFacts, locale: Locale): string {
+  const format = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: "medium", timeStyle: "short" });
+  return format.format(nowMs);
+}
+
+function identity(facts: StatusFacts, words: Words): readonly string[] {
+  const { name, agentId: agent, label, archivedAtMs, sessionStartedAtMs, nowMs } = facts;
+  return [
+    words("status.session", { name: plain(name), agent }),
+    ...(label === undefined ? [] : [words("status.label", { label: plain(label) })]),
+    words("status.age", { age: duration(nowMs - sessionStartedAtMs) }),
+    ...(archivedAtMs === undefined
+      ? []
+      : [words("status.archived", { age: duration(nowMs - archivedAtMs) })]),
+  ];
+}
+
+/** What is nobody's business but the owner's. */
+function whereabouts({ key, route }: StatusFacts, words: Words, names: KeyNames): readonly string[] {
+  const { channel, to } = route.deliveryContext ?? {};
+  const isRouted = channel !== undefined && to !== undefined;
+  return [
+    words("status.key", { key: `\`${outwardKey(key, names)}\`` }),
+    ...(isRouted ? [words("status.route", { channel, to: plain(to) })] : []),
+  ];
+}
+
+function model({ model: facts }: StatusFacts, words: Words): readonly string[] {
+  const { override, lastRun } = facts;
+  const shown = shownModel(facts);
+  if (shown === undefined) return [];
+  return [
+    words(override === undefined ? "status.model" : "status.model.override", { model: plain(shown) }),
+    ...(lastRun === undefined || lastRun === shown
+      ? []
+      : [words("status.model.lastRun", { model: plain(lastRun) })]),
+  ];
+}
+
+function usage({ usage: facts = {} }: StatusFacts, words: Words, locale: Locale): readonly string[] {
+  const { cacheRead: read, cacheWrite: written, estimatedCostUsd: cost } = facts;
+  const count = tokenCount(facts);
+  const context = contextUse(facts);
+  return [
+    ...(count === undefined ? [] : [tokens(count, words)]),
+    ...(read === undefined ? [] : [words("status.cacheRead", { count: read })]),
+    ...(written === undefined ? [] : [words("status.cacheWritten", { count: written })]),
+    ...(cost === undefined ? [] : [words("status.cost", { cost: dollars(cost, locale) })]),
+    ...(context === undefined ? [] : [contextLine(context, words)]),
+  ];
+}
+
+function tokens({ total, parts }: TokenCount, words: Words): string {
+  const sum = words("status.tokens", { total });
+  return parts === undefined ? sum : `${sum} ${words("status.tokens.split", parts)}`;
+}
+
+function contextLine({ used, window }: ContextUse, words: Words): string {
+  if (used === undefined) return words("status.context.window", { window });
+  return words("status.context", { used, window, share: used / window });
+}
+
+function levels({ thinkingLevel, verboseLevel }: StatusFacts, words: Words): readonly string[] {
+  return [
+    ...(thinkingLevel === undefined ? [] : [words("status.thinking", { level: plain(thinkingLevel) })]),
+    ...(verboseLevel === undefined ? [] : [words("status.verbose", { level: plain(verboseLevel) })]),
+  ];
+}
+
+function runs(run: RunFacts, nowMs: number, words: Words): readonly string[] {
+  const { state, queued, runningSinceMs, abortedLastRun } = run;
+  const time = duration(nowMs - (runningSinceMs ?? nowMs));
+  return [
+    ...(state === "running" ? [words("status.running", { time })] : []),
+    ...(queued > 0 ? [words("status.queued", { count: queued })] : []),
+    ...(state === "yielded" || state === "idle" ? [words(`status.${state}`)] : []),
+    ...lastRun(run, nowMs, words),
+    ...(abortedLastRun ? [words("status.lastRunAborted")] : []),
+  ];
+}
+
+function lastRun({ last }: RunFacts, nowMs: number, words: Words): readonly string[] {
+  if (last?.runtimeMs === undefined || last.endedAtMs === undefined) return [];
+  const { status, runtimeMs, endedAtMs } = last;
+  const times = { runtime: duration(runtimeMs), age: duration(nowMs - endedAtMs) };
+  return [words("status.lastRun", { status, ...times })];
+}
+
+/** Of a session that was spawned: what for, and by whom. */
+async function ownTask(
+  { ownTask: task, nowMs }: StatusFacts,
+  words: Words,
+  { sessions, redactor }: CommandParts,
+): Promise<readonly string[]> {
+  if (task === undefined) return [];
+  const requester = await sessions.get(task.requester);
+  const givenBy = requester && redactor.redact(displayName(requester)).text;
+  const left = task.deadlineMs === undefined ? undefined : duration(task.deadlineMs - nowMs);
+  return [
+    words("status.task", { name: plain(task.name) }),
+    ...(givenBy === undefined ? [] : [words("status.task.requester", { requester: plain(givenBy) })]),
+    ...(left === undefined ? [] : [words("status.task.left", { left })]),
+  ];
+}
+
+function subagents({ tasks }: StatusFacts, words: Words): readonly string[] {
+  if (tasks.length === 0) return [];
+  const lines = tasks.map((task) => `- ${nameOf(task)}: ${stateOf(task, words)}`);
+  return [words("status.subagents", { count: tasks.length }), ...lines];
+}
+
+function sending({ sending: { allowed, rule } }: StatusFacts, words: Words): string {
+  return words("status.send", {
+    effective: words(allowed ? "send.effective.on" : "send.effective.off"),
+    rule,
+  });
+}
+
+function dollars(cost: number, locale: Locale): string {
+  const style = { style: "currency", currency: "USD", maximumFractionDigits: 4 } as const;
+  return new Intl.NumberFormat(locale, style).format(cost);
 }

@@ -6,8 +6,9 @@ import { given } from "./given.ts";
 import type { RunId } from "./ports/engine.ts";
 import type { Json } from "./ports/host.ts";
 import type { Session, SessionKey } from "./ports/session.ts";
+import { asksAgent } from "./runs/job.ts";
 import { newSession } from "./session/arrival.ts";
-import { agentIdOf, mainKey } from "./session/key.ts";
+import { agentIdOf, isMainKey, mainKey } from "./session/key.ts";
 import { labelOf, patched } from "./session/patch.ts";
 import { everyText } from "./transcript/prompt.ts";
 
@@ -70,27 +71,51 @@ function createCalls(parts: GatewayParts): Calls {
       return { ok: true, key: session.key, sessionId: session.sessionId };
     },
     async "sessions.delete"({ sessionKey }) {
-      const session = await sessions.remove(keyOf(sessionKey, parts));
+      const key = keyOf(sessionKey, parts);
+      await endTasks(key, parts);
+      const session = await sessions.remove(key);
       await endRuns(session.key, parts);
+      // A spawn may have been under way until now.
+      await parts.children.stopBelow(session.key, "owner");
+      await forgetChildren(session.key, parts);
       await deleteTranscripts(session, parts);
       return { ok: true, key: session.key };
     },
   };
 }
 
-/** How the run ended, beside the exchange that it began when it is that of a sessions_send; masked like every way out. */
-async function waitFor(runId: RunId, timeoutMs: number, { queue, storage, redactor }: GatewayParts) {
+/** How the run ended, beside the exchange or the task that it began when it is that of a sessions_send or sessions_spawn; masked like every way out. */
+async function waitFor(
+  runId: RunId,
+  timeoutMs: number,
+  { queue, storage, redactor, children }: GatewayParts,
+) {
   const settled = await queue.wait(runId, timeoutMs);
   if (settled === undefined) return { runId, status: "timeout" };
   const exchange = await storage.records("exchange").get(runId);
-  // Run records and exchanges are JSON, and a record stays a record.
-  const answer = given({ ...settled, exchange }) as unknown as Json;
+  const child = await children.taskFor(runId);
+  // Run records, exchanges and tasks are JSON, and a record stays a record.
+  const answer = given({ ...settled, exchange, child }) as unknown as Json;
   return everyText(answer, (text) => redactor.redact(text).text) as { readonly [name: string]: Json };
+}
+
+/** Whoever works for a session that goes has nobody to work for; and a child that goes does not do its task. */
+async function endTasks(key: SessionKey, { sessions, children, names }: GatewayParts): Promise<void> {
+  const session = await sessions.get(key);
+  if (session === undefined || isMainKey(session.key, names)) return;
+  const task = await children.taskOf(session.key);
+  await (task === undefined ? children.stopBelow(session.key, "owner") : children.stop(task, "owner"));
+}
+
+/** A chat that comes back has none of them. */
+async function forgetChildren(key: SessionKey, { storage }: GatewayParts): Promise<void> {
+  await storage.apply([{ type: "record", table: "family", key, change: () => undefined }]);
 }
 
 /** Without its session a queued run settles by itself, with all that depends on it; the one that is under way is stopped. */
 async function endRuns(key: SessionKey, { queue, logger }: GatewayParts): Promise<void> {
-  const pending = await queue.pending(key);
+  // What only looks after the session may be due much later, and does no harm.
+  const pending = (await queue.pending(key)).filter(asksAgent);
   const running = pending.filter((run) => run.state === "running");
   await Promise.all(running.map((run) => queue.cancel(run.id)));
   const ended = await Promise.all(pending.map((run) => queue.wait(run.id, RUN_END_MS)));

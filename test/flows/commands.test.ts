@@ -4,6 +4,7 @@ import type { ConfigInput } from "../../src/core/config.ts";
 import type { InboundMessage } from "../../src/core/ports/chat.ts";
 import type { Logger } from "../../src/core/ports/host.ts";
 import { aBoard, type Board, type BoardOptions } from "../fakes/a-board.ts";
+import { gate } from "../fakes/gate.ts";
 import { at, memoryAdapter, OWNER } from "../fakes/memory-adapter.ts";
 
 const MAIN = "agent:main:main";
@@ -590,17 +591,134 @@ describe("the other commands", () => {
     });
     await says(board, "/status");
     await says(board, "hello", { chatTitle: "Family Chat" });
+    await board.clock.advance(65_000);
     await says(board, "/status");
     expect(texts(board)[0]).toBe("There is no session here yet.");
-    expect(texts(board)[2]).toBe(
-      [
-        "Session: telegram:g-family-chat (agent main)",
-        "Model: small-1",
-        "Tokens: 1,200 (in 1,000 / out 200)",
-        "No run is waiting.",
-        "Sending: on (session.sendPolicy.default)",
-      ].join("\n"),
+    const [time, ...lines] = texts(board)[2]?.split("\n") ?? [];
+    expect(time).toMatch(/^Time: Nov 30, 2026, \d+:01.[AP]M \(.+\)$/);
+    expect(lines).toEqual([
+      "Session: telegram:g-family-chat (agent main)",
+      "Conversation begun 1m05s ago",
+      "Model: small-1",
+      "Tokens: 1,200 (in 1,000 / out 200)",
+      "Nothing is running.",
+      "Last run: done after 0s, 1m05s ago",
+      "Sending: on (session.sendPolicy.default)",
+    ]);
+  });
+
+  it("STATUS-1: /status names the key and where replies go in a direct chat only; in a room everybody reads along", async () => {
+    const board = await aBoard();
+    await board.telegram.says("hello");
+    await says(board, "hello");
+    const direct = await board.telegram.calls("status", "");
+    expect(direct).toContain("\nKey: `agent:main:main`\nReplies go to telegram: 1001\n");
+    const room = await board.telegram.calls("status", "", { from: ROOM });
+    expect(room).toContain("Session: telegram:g-100");
+    expect(room).not.toMatch(/agent:|Replies go/);
+  });
+
+  it("STATUS-1: /status says everything that session_status knows, in each language", async () => {
+    const usage = {
+      inputTokens: 10,
+      outputTokens: 5,
+      cacheRead: 3,
+      contextTokens: 150,
+      estimatedCostUsd: 0.5,
+    };
+    const slow = gate();
+    const board = await aBoard({
+      config: { agents: { list: [{ id: "main", model: "m1" }] } },
+      agents: {
+        main: async ({ request, text, call, signal }) => {
+          if (request.depth > 0) return slow.pass(signal).then(() => "done");
+          if (text.includes("spawn")) await call("sessions_spawn", { task: "count `boxes`\n```" });
+          return { status: "ok", reply: "hi", model: "m1", usage };
+        },
+      },
+    });
+    await says(board, "spawn");
+    await slow.reached;
+    await board.gateway.call("sessions.patch", {
+      sessionKey: ROOM_KEY,
+      label: "Family",
+      model: "m2",
+      thinkingLevel: "high",
+      verboseLevel: "on",
+    });
+    const said = await Promise.all(
+      ["en", "es", "pt", "hi"].map(async (locale) => {
+        const text = await board.telegram.calls("status", "", { from: ROOM, locale });
+        return text?.split("\n") ?? [];
+      }),
     );
+    expect(said[0]?.slice(1)).toEqual([
+      "Session: telegram:g-100 (agent main)",
+      "Label: Family",
+      "Conversation begun 0s ago",
+      "Model: m2 (set for this session)",
+      "The last run used m1",
+      "Tokens: 15 (in 10 / out 5)",
+      "Cache read: 3",
+      "Estimated cost: $0.50",
+      "Thinking: high",
+      "Verbosity: on",
+      "Nothing is running.",
+      "Last run: done after 0s, 0s ago",
+      "1 subagent at work:",
+      "- count \\`boxes\\` \\`\\`\\`: running, 0s",
+      "Sending: on (session.sendPolicy.default)",
+    ]);
+    const [english = [], ...others] = said;
+    for (const lines of others) {
+      expect(lines).toHaveLength(english.length);
+      // Names and figures are the same, the words are not.
+      expect(lines.filter((line) => english.includes(line))).toEqual([]);
+      expect(lines.join("\n")).toMatch(/telegram:g-100.*Family.*m2.*m1.*15.*high.*count \\`boxes.*, 0s/s);
+    }
+    slow.open();
+  });
+
+  it("H02: /status shows the window of the model that it names, and of no other", async () => {
+    const board = await aBoard({
+      agents: {
+        main: ({ text }) => {
+          const usage = { totalTokens: text.includes("long") ? 500 : 15, contextTokens: 150 };
+          return { status: "ok", reply: "hi", model: "m1", usage };
+        },
+      },
+    });
+    await says(board, "hello");
+    const look = () => board.telegram.calls("status", "", { from: ROOM });
+    expect(await look()).toContain("\nContext: 15 of 150 tokens (10%)\n");
+    await board.gateway.call("sessions.patch", { sessionKey: ROOM_KEY, model: "m2" });
+    expect(await look()).not.toContain("Context");
+    await board.gateway.call("sessions.patch", { sessionKey: ROOM_KEY, model: null });
+    await says(board, "a long talk");
+    expect(await look()).toContain("\nContext window: 150 tokens\n");
+  });
+
+  it("STATUS-1: /status tells an owner in a thread of a subagent what it works on and how long it may", async () => {
+    const slow = gate();
+    const board = await aBoard({
+      agents: {
+        main: async ({ request, call, signal }) => {
+          if (request.depth > 0) return slow.pass(signal).then(() => "done");
+          await call("sessions_spawn", { task: "sort it", thread: true, runTimeoutSeconds: 90 });
+          return "ok";
+        },
+      },
+    });
+    await board.discord.says("go", { from: at("discord", "channel", "5") });
+    await slow.reached;
+    await board.discord.says("and hurry", { from: at("discord", "channel", "5", "thread-1") });
+    await board.clock.advance(5000);
+    const text = await board.discord.calls("status", "", { from: at("discord", "channel", "5", "thread-1") });
+    expect(text).toContain(
+      "\nRunning for 5s\n1 run is waiting.\nTask: “sort it”\nGiven by discord:g-5\nTime left: 1m25s\n",
+    );
+    expect(text).not.toContain("agent:main");
+    slow.open();
   });
 
   it("/whoami tells the id that counts and whether it is an owner's; anybody may ask", async () => {

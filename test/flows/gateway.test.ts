@@ -4,7 +4,9 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { scriptedAgent } from "../../src/agents/scripted-agent.ts";
 import type { GatewayMethod } from "../../src/core/gateway.ts";
 import { createSwitchboard } from "../../src/switchboard.ts";
-import { aBoard, aFolder, type Board, OPEN, type Script } from "../fakes/a-board.ts";
+import { aBoard, aFolder, type Board, OPEN, type Script, use } from "../fakes/a-board.ts";
+import { cast, childrenOf, spawning } from "../fakes/a-family.ts";
+import { hangs } from "../fakes/a-spawner.ts";
 import { asking, send } from "../fakes/asking.ts";
 import { type Gate, gate } from "../fakes/gate.ts";
 import { at } from "../fakes/memory-adapter.ts";
@@ -718,5 +720,117 @@ describe("sessions.delete", () => {
     await board.quiet();
     expect(board.discord.sent.map((one) => one.text)).toEqual(["hello", "told"]);
     expect(await keys(board)).toEqual([ROOM_KEY]);
+  });
+});
+
+describe("subagents", () => {
+  const forever: Script = ({ signal }) => hangs(signal);
+  const GROUP = at("telegram", "group", "-5");
+  const GROUP_KEY = "agent:main:telegram:group:-5";
+  const outcomes = (board: Board) => childrenOf(board).map(({ outcome, told }) => [outcome?.status, told]);
+
+  /** A group whose session has a lead, which waits for two of its own; and main's own session, which has one. */
+  async function aDeepFamily(board?: Parameters<typeof aBoard>[0]) {
+    const lead = spawning(["leaf 1", "leaf 2"]);
+    const main = cast({
+      asked: (turn) => spawning([turn.text.endsWith("alone") ? "alone" : "lead"], "asked")(turn),
+      task: (turn) => (turn.text.endsWith("lead") ? lead(turn) : forever(turn)),
+    });
+    const config = { agents: { defaults: { subagents: { maxSpawnDepth: 2 } } } };
+    const made = await aBoard({ config, agents: { main }, ...board });
+    await made.telegram.says("alone");
+    await made.quiet();
+    await made.telegram.says("go", { from: GROUP });
+    await made.quiet();
+    expect(childrenOf(made).map(({ task }) => task)).toEqual(["alone", "lead", "leaf 1", "leaf 2"]);
+    return made;
+  }
+
+  it("D19 API-1: sessions.delete ends everything below the session, at any depth, and nothing else", async () => {
+    const board = await aDeepFamily();
+    await board.gateway.call("sessions.delete", { sessionKey: GROUP_KEY });
+    await board.quiet();
+    expect(outcomes(board).map(([status]) => status)).toEqual([undefined, "killed", "killed", "killed"]);
+    expect(
+      outcomes(board)
+        .slice(1)
+        .every(([, told]) => told !== undefined),
+    ).toBe(true);
+    expect(await keys(board)).not.toContain(GROUP_KEY);
+    expect(board.telegram.sent.map(({ text }) => text)).toEqual(["asked", "asked"]);
+    expect(board.complaints).toEqual([]);
+
+    await board.telegram.says("go", { from: GROUP });
+    await board.quiet();
+    const { active, recent } = await use(board, GROUP_KEY, "subagents");
+    expect({ active, recent }).toMatchObject({ active: [{ task: "lead" }], recent: [] });
+  });
+
+  it("D19 API-1: sessions.delete of a child ends its task and what is below it, and its requester is told once", async () => {
+    const board = await aDeepFamily();
+    const [, lead] = childrenOf(board);
+    await board.gateway.call("sessions.delete", { sessionKey: lead?.key });
+    await board.quiet();
+    expect(outcomes(board).map(([status]) => status)).toEqual([undefined, "killed", "killed", "killed"]);
+    expect(childrenOf(board)[1]).toMatchObject({ stoppedBy: "owner", told: "row" });
+    const told = (await texts(board, GROUP_KEY)).filter((text) => text.includes('"lead"'));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain("Status: stopped");
+  });
+
+  it("D19: a run that spawns while its session is deleted leaves nobody at work", async () => {
+    const slow = gate();
+    const asked: Script = async ({ call, signal }) => {
+      await call("sessions_spawn", { task: "first" });
+      await slow.pass(signal);
+      await call("sessions_spawn", { task: "second" });
+      return "asked";
+    };
+    const board = await aBoard({ agents: { main: cast({ asked, task: forever }) } });
+    await board.telegram.says("go", { from: GROUP });
+    await slow.reached;
+    const deleted = board.gateway.call("sessions.delete", { sessionKey: GROUP_KEY });
+    slow.open();
+    await deleted;
+    await board.quiet();
+    expect(outcomes(board).filter(([status]) => status !== "killed")).toEqual([]);
+  });
+
+  it("API-1 D19: what may not be deleted keeps its subagents", async () => {
+    const board = await aDeepFamily();
+    expect(await codeOf(board.gateway.call("sessions.delete", { sessionKey: "main" }))).toBe(
+      "SESSION_PROTECTED",
+    );
+    expect(await codeOf(board.gateway.call("sessions.delete", { sessionKey: "cron:x" }))).toBe(
+      "SESSION_NOT_FOUND",
+    );
+    expect(outcomes(board).map(([status]) => status)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  it("API-1 SPAWN-1: agent.wait of a spawn's run tells of the task, open and ended, with nobody's secret", async () => {
+    const token = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
+    const slow = gate();
+    const main = cast({
+      asked: spawning([{ task: `look for ${token}`, label: "scout" }], "asked"),
+      async task({ signal }) {
+        await slow.pass(signal);
+        return `it is ${token}`;
+      },
+    });
+    const board = await aBoard({ agents: { main } });
+    await board.telegram.says("go");
+    await slow.reached;
+    const runId = childrenOf(board)[0]?.runId;
+    const wait = (timeoutSeconds: number) => board.gateway.call("agent.wait", { runId, timeoutSeconds });
+    expect(await wait(0)).toEqual({ runId, status: "timeout" });
+    slow.open();
+    const answer = await wait(30);
+    expect(answer).toMatchObject({
+      state: "done",
+      child: { label: "scout", requester: "agent:main:main", outcome: { status: "ok" } },
+    });
+    expect(JSON.stringify(answer)).not.toContain(token);
+    const other = await board.gateway.call("agent", { agentId: "main", message: "x" });
+    expect(await board.gateway.call("agent.wait", { runId: other.runId })).not.toHaveProperty("child");
   });
 });

@@ -1,5 +1,5 @@
 import type { APIChannel, Client } from "discord.js";
-import { SwitchboardError } from "../../core/errors.ts";
+import { deliveryFailed, SwitchboardError } from "../../core/errors.ts";
 import type { Address } from "../../core/ports/chat.ts";
 import { toDeliveryError } from "./delivery-error.ts";
 import { noMentions } from "./send.ts";
@@ -10,6 +10,14 @@ const mediaChannel = 16;
 const announcementThread = 10;
 const publicThread = 11;
 const longestName = 100;
+
+const advice: ReadonlyMap<number, string> = new Map([
+  [
+    50013,
+    "the bot needs the permissions Create Public Threads (in a forum: Create Posts) and Send Messages in Threads",
+  ],
+  [50024, "this kind of channel has no threads"],
+]);
 
 /**
  * Opens a public thread in the channel of `at`, beside it when `at` is itself a thread; in a forum, a post that begins with
@@ -28,8 +36,17 @@ export async function createThread(client: Client, at: Address, title: string): 
     const made = (await client.rest.post(`/channels/${at.chatId}/threads`, { body })) as APIChannel;
     return { ...at, threadId: made.id };
   } catch (error) {
-    throw toDeliveryError(error, 0);
+    throw refusalIn(error) ?? toDeliveryError(error, 0);
   }
+}
+
+/** What Discord refuses with a code that means something else for threads than for messages. */
+function refusalIn(error: unknown): SwitchboardError | undefined {
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  const remedy = typeof code === "number" ? advice.get(code) : undefined;
+  if (remedy === undefined) return undefined;
+  const message = `Discord opens no thread here (code ${code}): ${remedy}.`;
+  return deliveryFailed(message, { retryable: false, partsSent: 0 }, error);
 }
 
 function kindOf(parentType: number | undefined, name: string): object {

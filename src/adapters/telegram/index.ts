@@ -14,6 +14,7 @@ import { type TelegramEvent, toChange, toInbound, toMove } from "./inbound.ts";
 import { mergeMenus } from "./menu.ts";
 import { renderTelegram } from "./outbound.ts";
 import { sendParts } from "./send.ts";
+import { createTopic } from "./topic.ts";
 
 export interface TelegramAdapterOptions<C extends Context> {
   /** The host's own bot, polling or on a webhook. The adapter never starts it and never stops it. */
@@ -105,15 +106,8 @@ class TelegramAdapter implements ChannelAdapter {
     }
   }
 
-  async createThread(at: Address, title: string): Promise<Address> {
-    const { threadId: _, ...chat } = this.#moves.resolve(at);
-    const name = title.slice(0, 128).replace(/\p{Surrogate}$/u, "");
-    try {
-      const topic = await this.#api.createForumTopic(Number(chat.chatId), name);
-      return { ...chat, threadId: String(topic.message_thread_id) };
-    } catch (error) {
-      throw toDeliveryError(error, 0);
-    }
+  createThread(at: Address, title: string): Promise<Address> {
+    return createTopic(this.#api, this.#moves.resolve(at), title);
   }
 
   /** The middleware: passes on what the agents do not answer, and everything while stopped. Waits for acceptance only. */

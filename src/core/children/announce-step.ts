@@ -55,12 +55,10 @@ export async function beginAnnouncing(
 /** The announce step itself, in the session of the child. */
 export async function beginAnnounce(job: Job, attempts: number, parts: ChildParts): Promise<Begun> {
   const child = await parts.storage.records("child").get(job.child?.id ?? "");
-  if (
-    child?.outcome === undefined ||
-    child.post?.state !== "pending" ||
-    child.post.deliveryId !== undefined
-  ) {
-    return { take: "nothing", ...NOTHING };
+  if (child?.outcome === undefined) return { take: "nothing", ...NOTHING };
+  if (!(await isToBeSaid(child, parts))) {
+    const cleanup = upkeepRun(child, "cleanup", { nowMs: parts.clock.now(), mark: 2 });
+    return { take: "nothing", writes: [], effects: child.post?.state === "pending" ? [] : [cleanup] };
   }
   const place = await placeOf(child, parts);
   if ("state" in place) return { take: "nothing", ...closed(child, place, parts) };
@@ -82,13 +80,7 @@ export async function afterAnnounce(
   parts: ChildParts,
 ): Promise<Aftermath & { readonly unread?: true }> {
   const child = await parts.storage.records("child").get(job.child?.id ?? "");
-  if (
-    child?.outcome === undefined ||
-    child.post?.state !== "pending" ||
-    child.post.deliveryId !== undefined
-  ) {
-    return NOTHING;
-  }
+  if (child?.outcome === undefined || !(await isToBeSaid(child, parts))) return NOTHING;
   const place = await placeOf(child, parts);
   if ("state" in place) return closed(child, place, parts);
   const attempt = job.child?.attempt ?? 1;
@@ -103,6 +95,12 @@ export async function afterAnnounce(
   if (ending.kind === "killed") return closed(child, { state: "silent", reason: "stopped" }, parts);
   const words = parts.notice("announceFailed", child.locale);
   return posted(child, await posting(child, place.requester, place.to, words, parts));
+}
+
+/** A store without transactions may have kept that there is a delivery, and the delivery was never accepted. */
+async function isToBeSaid({ post }: Child, { queue }: ChildParts): Promise<boolean> {
+  if (post?.state !== "pending") return false;
+  return post.deliveryId === undefined || (await queue.get(post.deliveryId)) === undefined;
 }
 
 async function placeOf(

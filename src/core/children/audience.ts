@@ -1,5 +1,6 @@
 import type { Child } from "../ports/child.ts";
 import type { Session } from "../ports/session.ts";
+import { completeOrigin } from "./origin.ts";
 
 /**
  * How the end of a task is told. turn: the requester's agent is asked. announce: the child says it in the chat. both: the agent is asked, and what it
@@ -19,10 +20,10 @@ export interface RequesterNow {
  * over is not, as nobody waits for what it would say.
  */
 export function tellingFor(child: Child, { session, task }: RequesterNow): Telling {
-  if (child.stoppedBy === "owner" || task?.outcome !== undefined) return "row";
-  const { audience, origin } = child;
+  const { audience, origin, stoppedBy } = child;
   const isWaiting = session.yielded === true || session.spawnedBy !== undefined;
-  const hasChat = origin !== undefined || session.route !== undefined;
+  if (task?.outcome !== undefined || (stoppedBy === "owner" && !isWaiting)) return "row";
+  const hasChat = completeOrigin(origin, session.route) !== undefined;
   const wakes = isWaiting || audience === "requester" || (audience === "auto" && !hasChat);
   if (wakes) return speaksItself(child) ? "both" : "turn";
   // A child with a thread of its own has said it there.

@@ -2,10 +2,10 @@ import { deliveryRun } from "../delivery/parcel.ts";
 import { given } from "../given.ts";
 import type { Address } from "../ports/chat.ts";
 import type { Child } from "../ports/child.ts";
-import type { NewRun } from "../ports/engine.ts";
+import type { NewRun, RunRecord } from "../ports/engine.ts";
 import type { Provenance } from "../ports/run.ts";
 import type { SessionKey } from "../ports/session.ts";
-import { type ChildStep, type Job, jobRun } from "../runs/job.ts";
+import { type ChildStep, type Job, jobRun, toJob } from "../runs/job.ts";
 import { childRunId, deliveryId } from "../runs/run-id.ts";
 
 /** Tells a task's end to the requester, in its lane: what it is told is decided when the lane comes to it. */
@@ -80,6 +80,12 @@ export function postRun(
     createdAtMs: nowMs,
     followedBy: [upkeepRun(child, "cleanup", { nowMs, mark: 2 })],
   });
+}
+
+/** Whether the child works on its task in this run: its first one, or one in which it is told of its own children. */
+export function isOfTask({ payload }: Pick<RunRecord, "payload">, { key }: Pick<Child, "key">): boolean {
+  const { child: step, sessionKey } = toJob(payload);
+  return sessionKey === key && (step?.step === "task" || step?.step === "completion");
 }
 
 export function eventProvenance(child: Child): Provenance {

@@ -7,11 +7,11 @@ import { spawnRunIdOf } from "../runs/run-id.ts";
 import { afterAnnounce, beginAnnounce } from "./announce-step.ts";
 import { childIdFor } from "./child-id.ts";
 import { afterCompletion, beginCompletion, rulesOf } from "./completion.ts";
-import { type ChildParts, NOTHING, taskOf } from "./parts.ts";
-import { afterTaskRun, endOfTask } from "./settle.ts";
+import { type ChildParts, isOver, NOTHING, neverCame, taskOf } from "./parts.ts";
+import { afterTaskRun, endOnce, STOPPED } from "./settle.ts";
 import { createSpawning } from "./spawn.ts";
 import { createStop } from "./stop.ts";
-import { doUpkeep } from "./upkeep.ts";
+import { archiving, doUpkeep } from "./upkeep.ts";
 
 export type Children = ReturnType<typeof createChildren>;
 
@@ -21,7 +21,7 @@ export type Children = ReturnType<typeof createChildren>;
  */
 export function createChildren(parts: ChildParts) {
   const records = parts.storage.records("child");
-  const stopping = createStop(parts);
+  const { cascade, ...stopping } = createStop(parts);
 
   async function begin(job: Job, run: Parameters<Flow["begin"]>[1]): Promise<Begun> {
     switch (job.child?.step) {
@@ -32,7 +32,7 @@ export function createChildren(parts: ChildParts) {
       case "announce":
         return beginAnnounce(job, run.attempt, parts);
       default:
-        return { take: "nothing", ...(await doUpkeep(job, stopping.stopBelow, parts)) };
+        return { take: "nothing", ...(await doUpkeep(job, cascade, parts)) };
     }
   }
 
@@ -48,8 +48,11 @@ export function createChildren(parts: ChildParts) {
           return afterCompletion(job, ended, parts);
         case "announce":
           return afterAnnounce(job, ended, parts);
-        default:
+        case "cascade":
           return NOTHING;
+        default:
+          // The session is gone, and the rest has to be done all the same.
+          return job.child === undefined ? NOTHING : doUpkeep(job, cascade, parts);
       }
     },
   };
@@ -60,14 +63,25 @@ export function createChildren(parts: ChildParts) {
     ...stopping,
     get: (id: string): Promise<Child | undefined> => records.get(id),
     /** What this spawn has made, if it was carried out before. */
-    taskFor: (spawnRunId: string): Promise<Child | undefined> => records.get(childIdFor(spawnRunId)),
+    async taskFor(spawnRunId: string): Promise<Child | undefined> {
+      const child = await records.get(childIdFor(spawnRunId));
+      return child === undefined || (await neverCame(child, parts)) ? undefined : child;
+    },
     /** The task of a spawned session. */
     taskOf: (key: SessionKey) => taskOf(key, parts),
+    isOver: (child: Child) => isOver(child, parts),
     /** Tasks of this requester: the open ones in the order of their spawn, then the ended ones, newest first. */
     async of(key: SessionKey): Promise<readonly Child[]> {
       const family = await parts.storage.records("family").get(key);
       const ids = [...(family?.open ?? []).map(({ id }) => id), ...(family?.recent ?? [])];
       return (await records.getMany(ids)).filter((child) => child !== undefined);
+    },
+    /** An ended task gives the thread that it still holds back to its room. false: it holds none. */
+    async release({ key, outcome, thread }: Child): Promise<boolean> {
+      const session = outcome && thread && (await parts.sessions.get(key));
+      if (session === undefined || session.archivedAtMs !== undefined) return false;
+      await parts.storage.apply([archiving(session.key, parts.clock.now())]);
+      return true;
     },
     /** A child's rules, for runs of its session that are no step of its task. */
     async rulesIn(key: SessionKey): Promise<string | undefined> {
@@ -79,10 +93,9 @@ export function createChildren(parts: ChildParts) {
 
 async function beginTask(job: Job, parts: ChildParts): Promise<Begun> {
   const child = await parts.storage.records("child").get(job.child?.id ?? "");
-  if (child === undefined || child.outcome !== undefined) return { take: "nothing", ...NOTHING };
-  if (child.stoppedBy !== undefined) {
-    const outcome = { status: "killed" as const, error: "stopped" };
-    return { take: "nothing", ...(await endOfTask(child, { outcome }, parts)) };
+  if (child === undefined) return { take: "nothing", ...NOTHING };
+  if (child.outcome !== undefined || child.stoppedBy !== undefined) {
+    return { take: "nothing", ...(await endOnce(child, STOPPED, parts)) };
   }
   const { text, provenance } = job;
   return { take: "turn", prompt: { text, provenance, extraSystemPrompt: rulesOf(child, parts) } };

@@ -7,11 +7,12 @@ import type { Aftermath, Begun, EndedStep } from "../runs/executor-parts.ts";
 import { type Job, toJob } from "../runs/job.ts";
 import { deliveryId } from "../runs/run-id.ts";
 import { displayKey } from "../session/describe.ts";
+import { afterTold } from "./after-told.ts";
 import { beginAnnouncing } from "./announce-step.ts";
 import { requesterSpeaks, speaksItself, tellingFor } from "./audience.ts";
 import { completionRun, eventProvenance, upkeepRun } from "./child-runs.ts";
 import { completeOrigin } from "./origin.ts";
-import { type ChildParts, childWrite, listenerOf, NOTHING, openBelow, taskOf } from "./parts.ts";
+import { type ChildParts, childWrite, listenerOf, NOTHING, taskOf, untoldBelow } from "./parts.ts";
 import { afterTaskRun } from "./settle.ts";
 import { statsLine } from "./stats-line.ts";
 import { type ChildEvent, childContext, completionRow, completionTurn } from "./wording.ts";
@@ -22,6 +23,8 @@ const RETRY_MS = 5000;
 /** Told in one turn at most. */
 const MAX_TOGETHER = 20;
 const MAX_RESULTS = 60_000;
+/** More of a task than its name can show. */
+const NAMED_BY = 2000;
 
 /** The requester's lane has come to the news that a child has ended. */
 export async function beginCompletion(
@@ -31,23 +34,23 @@ export async function beginCompletion(
 ): Promise<Begun> {
   const child = await parts.storage.records("child").get(job.child?.id ?? "");
   const session = await parts.sessions.get(job.sessionKey);
-  if (child?.outcome === undefined || child.told !== undefined || session === undefined) {
-    return { take: "nothing", ...NOTHING };
-  }
+  if (child?.outcome === undefined || session === undefined) return { take: "nothing", ...NOTHING };
+  if (child.told !== undefined) return { take: "nothing", ...(await afterTold(child, session, run, parts)) };
   const task = await taskOf(session.key, parts);
   const telling = tellingFor(child, given({ session, task }));
   if (telling === "row" || telling === "announce") return inPassing(child, session, telling, parts);
   const children = [child, ...(await siblings(child, job, session, task, parts))];
   const events = await Promise.all(children.map((one) => eventOf(one, session, parts)));
-  const atWork = (await openBelow(session.key, parts)).length;
+  const ids = children.map(({ id }) => id);
+  const toCome = await untoldBelow(session.key, ids, parts);
   return {
     take: "turn",
     prompt: {
-      text: completionTurn(events, atWork, job.replyTo !== undefined),
+      text: completionTurn(events, toCome, job.replyTo !== undefined),
       provenance: eventProvenance(child),
       ...given({ extraSystemPrompt: task && rulesOf(task, parts) }),
     },
-    telling: children.map(({ id }) => id),
+    telling: ids,
     ...given({ withinMs: task && timeLeft(task, parts) }),
     mayRepeat: run.attempt <= ATTEMPTS,
   };
@@ -66,12 +69,14 @@ export async function afterCompletion(
   const attempt = (((job.child?.attempt ?? 1) - 1) % ATTEMPTS) + 1;
   const failed = ended.ending.kind === "failed" || ended.ending.kind === "interrupted";
   if (failed && attempt < ATTEMPTS) return { ...again(child, job, attempt, parts), unread: true };
-  const told = await toldBy(ended.telling, failed ? "failed" : "turn", requester, parts);
+  // A turn that could not even begin was to tell of this one.
+  const telling = ended.telling.length === 0 ? [child.id] : ended.telling;
+  const told = await toldBy(telling, failed ? "failed" : "turn", requester, parts);
   const task = await taskOf(job.sessionKey, parts);
-  const own = task === undefined ? NOTHING : await afterTaskRun(task, ended, parts);
+  const own = task === undefined ? NOTHING : await afterTaskRun(task, { ...ended, telling }, parts);
   return {
     writes: [...told.writes, ...own.writes],
-    effects: [...told.effects, ...own.effects, ...(failed ? apology(child, job, parts) : [])],
+    effects: [...told.effects, ...own.effects, ...apology(child, job, ended, parts)],
   };
 }
 
@@ -97,9 +102,10 @@ async function eventOf(child: Child, requester: Session, parts: ChildParts): Pro
   const sessionId = (await sessions.get(child.key))?.sessionId;
   const transcriptPath = trusted && sessionId !== undefined ? storage.transcriptPath(sessionId) : undefined;
   const sessionKey = displayKey(child.key, requester.agentId, names);
+  const masked = (text: string) => redactor.redact(text).text;
   return {
-    child,
-    result: child.result === undefined ? undefined : redactor.redact(child.result).text,
+    child: { ...child, task: masked(child.task.slice(0, NAMED_BY)) },
+    result: child.result === undefined ? undefined : masked(child.result),
     stats: statsLine(child, "full", given({ sessionKey, sessionId, transcriptPath })),
   };
 }
@@ -212,14 +218,17 @@ async function tellElsewhere(child: Child, job: Job, parts: ChildParts): Promise
   };
 }
 
+const UNANSWERED: readonly EndedStep["ending"]["kind"][] = ["failed", "interrupted", "timeout"];
+
 /** People who wait are told in a sentence, when the agent could not. */
-function apology(child: Child, { replyTo: to, sessionKey, locale }: Job, { notice, clock }: ChildParts) {
-  if (to === undefined) return [];
+function apology(
+  child: Child,
+  { replyTo: to, sessionKey, locale }: Job,
+  { ending }: EndedStep,
+  { notice, clock }: ChildParts,
+) {
+  if (to === undefined || !UNANSWERED.includes(ending.kind)) return [];
   const parcel = { sessionKey, to, kind: "notice" as const, createdAtMs: clock.now() };
-  return [
-    deliveryRun(deliveryId(child.runId, "notice"), {
-      ...parcel,
-      markdown: notice("completionFailed", locale),
-    }),
-  ];
+  const markdown = notice("completionFailed", locale);
+  return [deliveryRun(deliveryId(child.runId, "notice"), { ...parcel, markdown })];
 }

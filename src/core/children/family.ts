@@ -6,7 +6,7 @@ export const EVERYBODY = "*";
 
 const HOUR_MS = 3_600_000;
 /** A place that was taken for a task which never came (the process ended in between) is free again after this. */
-const RESERVED_MS = 60_000;
+export const RESERVED_MS = 60_000;
 const MAX_RECENT = 50;
 
 const NOBODY: Family = { open: [], recent: [], hour: { sinceMs: 0, count: 0 } };
@@ -35,8 +35,11 @@ export function withOpened(
   const held = open.find((one) => one.id === id);
   const others = open.filter((one) => one.id !== id && !over.has(one.id) && !isForsaken(one, nowMs));
   const entry = reserved === undefined ? { id, sinceMs: nowMs } : { id, sinceMs: nowMs, reserved };
-  // Whoever has its place already only confirms it.
-  if (held !== undefined) return { open: [...others, entry], recent, hour };
+  // Whoever has its place already only confirms it; one that it has for good stays so.
+  if (held !== undefined) {
+    const isForGood = held.reserved !== true && reserved === true;
+    return { open: [...others, isForGood ? held : entry], recent, hour };
+  }
   if (others.length >= limits.maxOpen) throw full(others.length, limits);
   const counted = nowMs - hour.sinceMs < HOUR_MS ? hour : { sinceMs: nowMs, count: 0 };
   if (counted.count >= limits.maxPerHour) throw spent(counted.count, limits);

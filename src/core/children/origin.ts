@@ -21,7 +21,10 @@ export function completeOrigin(
   const agrees = (["channel", "accountId", "chatType", "chatId", "threadId"] as const).every(
     (part) => frozen[part] === undefined || frozen[part] === route[part],
   );
-  return agrees ? { ...route, ...frozen } : undefined;
+  if (!agrees) return undefined;
+  // A chat that was known is known with its thread, or without one.
+  const { threadId: _elsewhere, ...room } = route;
+  return frozen.chatId === undefined ? { ...route, ...frozen } : { ...room, ...frozen };
 }
 
 function isWhole(place: Partial<Address>): place is Address {

@@ -59,6 +59,30 @@ export async function openBelow(
   return (family?.open ?? []).filter(({ reserved }) => reserved !== true).map(({ id }) => id);
 }
 
+/** How many tasks this session has still to hear of: those at work, and ended ones whose news waits. `telling`: those that it is being told of. */
+export async function untoldBelow(
+  key: SessionKey,
+  telling: readonly string[],
+  parts: Pick<ChildParts, "storage">,
+): Promise<number> {
+  const open = await openBelow(key, parts);
+  const { recent = [] } = (await parts.storage.records("family").get(key)) ?? {};
+  const others = recent.filter((id) => !telling.includes(id));
+  const ended = await parts.storage.records("child").getMany(others);
+  return open.length + ended.filter((one) => one !== undefined && one.told === undefined).length;
+}
+
+/** Whether nothing will come of this task any more. */
+export async function isOver(child: Child, parts: Pick<ChildParts, "queue">): Promise<boolean> {
+  return child.outcome !== undefined || (await neverCame(child, parts));
+}
+
+/** A store without transactions may have kept a task whose run was never accepted, as the process ended in between. */
+export async function neverCame(child: Child, { queue }: Pick<ChildParts, "queue">): Promise<boolean> {
+  if (child.outcome !== undefined || child.startedAtMs !== undefined) return false;
+  return (await queue.get(child.runId)) === undefined;
+}
+
 /** Who is to be told: the requester, or, where its session was deleted, whoever spawned that one. */
 export async function listenerOf(
   child: Child,

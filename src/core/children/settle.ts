@@ -5,7 +5,6 @@ import type { Usage } from "../ports/session.ts";
 import type { RecordWrite } from "../ports/storage.ts";
 import { type Ending, errorOf } from "../runs/ending.ts";
 import type { Aftermath, EndedStep } from "../runs/executor-parts.ts";
-import { toJob } from "../runs/job.ts";
 import { deliveryId } from "../runs/run-id.ts";
 import { cutText } from "../transcript/limits.ts";
 import { announcement } from "./announcement.ts";
@@ -13,10 +12,18 @@ import { requesterSpeaks } from "./audience.ts";
 import { completionRun, upkeepRun } from "./child-runs.ts";
 import { EVERYBODY, withEnded } from "./family.ts";
 import { completeOrigin } from "./origin.ts";
-import { type ChildParts, childWrite, listenerOf, openBelow } from "./parts.ts";
+import { type ChildParts, childWrite, listenerOf, NOTHING, openBelow, taskOf, untoldBelow } from "./parts.ts";
 import { summed } from "./stats-line.ts";
 
 const LONGEST_RESULT = 100_000;
+
+/** The end of a task that somebody stopped while no run of it was under way. */
+export const STOPPED: ChildOutcome = { status: "killed", error: "stopped" };
+
+/** The limit is the whole task's, whichever of its runs met it. */
+export function timeUp({ timeoutSeconds }: Child): ChildOutcome {
+  return { status: "timeout", error: `timed out after ${timeoutSeconds} s` };
+}
 
 export interface TaskEnd {
   readonly outcome: ChildOutcome;
@@ -31,20 +38,20 @@ export interface TaskEnd {
  */
 export async function afterTaskRun(child: Child, ended: EndedStep, parts: ChildParts): Promise<Aftermath> {
   if (child.outcome !== undefined) return { writes: [], effects: [] };
-  const { ending, runId } = ended;
+  const { ending, telling } = ended;
   const soFar = given({
     usage: summed(child.usage, ended.usage),
     startedAtMs: child.startedAtMs ?? ended.startedAtMs,
     result: resultOf(ending) ?? child.result,
   });
   const wentWell = ending.kind === "ok" || ending.kind === "yielded";
-  if (wentWell && (await waitsForChildren(child, runId, parts))) {
+  if (wentWell && (await untoldBelow(child.key, telling, parts)) > 0) {
     return {
       writes: [childWrite(child.id, (current) => ({ ...current, ...soFar }))],
       effects: deadline({ ...child, ...soFar }, parts),
     };
   }
-  return endOfTask(child, { outcome: outcomeOf(ending), ...soFar }, parts);
+  return endOfTask(child, { outcome: outcomeOf(ending, child), ...soFar }, parts);
 }
 
 /** The task is over: recorded, its place given back, and its requester about to be told. The first end is the one that counts. */
@@ -54,8 +61,11 @@ export async function endOfTask(child: Child, end: TaskEnd, parts: ChildParts): 
   const ended: Child = { ...child, ...end, endedAtMs: nowMs };
   const listener = await listenerOf(child, parts);
   const requester = (await sessions.get(child.requester))?.key ?? child.requester;
-  const below = end.outcome.status === "ok" ? [] : await openBelow(child.key, parts);
-  events.emit("child.ended", { childId: child.id, sessionKey: child.key, status: end.outcome.status });
+  const below = end.outcome.status === "ok" ? [] : await deserted(child, parts);
+  const orphaned = await endOfOrphaned(child, parts);
+  if (child.outcome === undefined) {
+    events.emit("child.ended", { childId: child.id, sessionKey: child.key, status: end.outcome.status });
+  }
   const forgotten =
     listener === undefined ? { told: "nobody" as const, post: { state: "no_chat" as const } } : {};
   const told =
@@ -74,13 +84,34 @@ export async function endOfTask(child: Child, end: TaskEnd, parts: ChildParts): 
       ),
       familyWrite(requester, (family) => withEnded(family, child.id)),
       familyWrite(EVERYBODY, (family) => withEnded(family, child.id)),
+      ...orphaned.writes,
     ],
     effects: [
       ...told,
       ...(below.length === 0 ? [] : [upkeepRun(child, "cascade", { nowMs })]),
       ...threadPost(ended, nowMs),
+      ...orphaned.effects,
     ],
   };
+}
+
+/** This end, unless there was one; then what follows that once more, as a store without transactions may have kept the end alone. */
+export async function endOnce(child: Child, outcome: ChildOutcome, parts: ChildParts): Promise<Aftermath> {
+  return child.told === undefined ? endOfTask(child, { outcome: child.outcome ?? outcome }, parts) : NOTHING;
+}
+
+/** Open tasks that nobody waits for any more. Those of a session that was deleted go on: whoever spawned that one hears of them. */
+async function deserted({ key }: Child, parts: ChildParts): Promise<readonly string[]> {
+  return (await parts.sessions.get(key)) === undefined ? [] : openBelow(key, parts);
+}
+
+/** A requester whose session was deleted while it waited says nothing any more: its own task ends with that of its child. */
+async function endOfOrphaned({ requester }: Child, parts: ChildParts): Promise<Aftermath> {
+  if ((await parts.sessions.get(requester)) !== undefined) return NOTHING;
+  const task = await taskOf(requester, parts);
+  if (task === undefined || task.outcome !== undefined) return NOTHING;
+  const outcome = { status: "error" as const, error: "its session was deleted" };
+  return endOfTask(task, { outcome }, parts);
 }
 
 /** Where the requester's answer to the news goes, if it is to be posted at all. */
@@ -98,15 +129,16 @@ export function familyWrite(
   return { type: "record", table: "family", key, change };
 }
 
-function outcomeOf(ending: Ending): ChildOutcome {
+function outcomeOf(ending: Ending, child: Child): ChildOutcome {
   const error = errorOf(ending);
   switch (ending.kind) {
     case "ok":
     case "yielded":
       return { status: "ok" };
     case "timeout":
+      return timeUp(child);
     case "killed":
-      return given({ status: ending.kind, error });
+      return given({ status: "killed" as const, error });
     case "failed":
     case "interrupted":
       return given({ status: "error" as const, error });
@@ -118,12 +150,6 @@ function outcomeOf(ending: Ending): ChildOutcome {
 function resultOf(ending: Ending): string | undefined {
   if (ending.kind !== "ok" || ending.spoken.kind === "silent") return undefined;
   return cutText(ending.spoken.text, LONGEST_RESULT).text;
-}
-
-async function waitsForChildren(child: Child, runId: string, parts: ChildParts): Promise<boolean> {
-  if ((await openBelow(child.key, parts)).length > 0) return true;
-  const pending = await parts.queue.pending(child.key);
-  return pending.some((run) => run.id !== runId && toJob(run.payload).child?.step === "completion");
 }
 
 /** While nobody runs, only a run of its own can notice that the time is up. */

@@ -3,7 +3,7 @@ import type { Address } from "../ports/chat.ts";
 import type { Child } from "../ports/child.ts";
 import type { NewRun } from "../ports/engine.ts";
 import type { NewEntry } from "../ports/run.ts";
-import type { Session } from "../ports/session.ts";
+import type { Session, SessionKey } from "../ports/session.ts";
 import type { Write } from "../ports/storage.ts";
 import { type Job, jobRun } from "../runs/job.ts";
 import { turnWrite } from "../runs/turn.ts";
@@ -12,8 +12,8 @@ import { channelOf, outwardKey } from "../session/describe.ts";
 import { subagentKey } from "../session/key.ts";
 import { roomKeyOf } from "../session/resolve.ts";
 import { childIdFor } from "./child-id.ts";
-import { EVERYBODY, type FamilyLimits, withOpened, withoutPlace } from "./family.ts";
-import { type ChildParts, openBelow } from "./parts.ts";
+import { EVERYBODY, type FamilyLimits, RESERVED_MS, withOpened, withoutPlace } from "./family.ts";
+import { type ChildParts, isOver } from "./parts.ts";
 import { familyWrite } from "./settle.ts";
 
 /** A task that may be spawned: everything was checked but the places, which are taken in the same write. */
@@ -38,6 +38,8 @@ export interface SpawnRequest {
   readonly thread?: Address;
   /** Rows that the child begins with. */
   readonly inherited: readonly NewEntry[];
+  /** Written when the places are taken, before the child is made. */
+  readonly freeing: readonly Write[];
 }
 
 /** The child, and all that makes it. */
@@ -69,7 +71,10 @@ export function createSpawning(parts: ChildParts) {
       whose: "All sessions together have",
       openSetting: "agents.defaults.subagents.maxOpen",
     };
-    const over = await overBelow(requester, maxChildrenPerAgent, parts);
+    const over = new Set([
+      ...(await overIn(requester.key, maxChildrenPerAgent, place.nowMs, parts)),
+      ...(await overIn(EVERYBODY, maxOpen, place.nowMs, parts)),
+    ]);
     return [
       familyWrite(requester.key, (family) => withOpened(family, place, mine, over)),
       familyWrite(EVERYBODY, (family) => withOpened(family, place, all, over)),
@@ -96,8 +101,10 @@ export function createSpawning(parts: ChildParts) {
       const session = sessionOf(request, child, nowMs, clock.uuid());
       const writes: Write[] = [
         ...(await placeWrites(request.requester, { id: child.id, nowMs })),
-        { type: "record", table: "session", key: child.key, change: (current) => current ?? session },
-        { type: "record", table: "child", key: child.id, change: (current) => current ?? child },
+        ...request.freeing,
+        // A key that was used before, so long ago that its task is forgotten, names a new child.
+        { type: "record", table: "session", key: child.key, change: () => session },
+        { type: "record", table: "child", key: child.id, change: () => child },
         ...inheriting(request, session),
         ...bindingWrites(child, parts.agentIds),
       ];
@@ -172,22 +179,40 @@ function inheriting({ inherited, runId }: SpawnRequest, session: Session): reado
 }
 
 /** Messages in the thread belong to the child, whichever agent the rules would choose. */
-function bindingWrites({ thread, key: to }: Child, agentIds: readonly string[]): readonly Write[] {
+function bindingWrites({ thread, key: child }: Child, agentIds: readonly string[]): readonly Write[] {
   if (thread === undefined) return [];
-  return agentIds.map((agentId) => ({
-    type: "record",
-    table: "moved",
-    key: roomKeyOf(agentId, thread),
-    change: () => ({ to }),
-  }));
+  return agentIds.flatMap((agentId) => {
+    const key = roomKeyOf(agentId, thread);
+    return [redirect(key, child), ...bareThread(agentId, thread).map((bare) => redirect(bare, key))];
+  });
 }
 
-/** Tasks that have ended and still hold a place: only a store without transactions leaves such. Looked at when the places are nearly gone. */
-async function overBelow(requester: Session, max: number, parts: ChildParts): Promise<ReadonlySet<string>> {
-  const open = await openBelow(requester.key, parts);
-  if (open.length < max) return new Set();
-  const children = await parts.storage.records("child").getMany(open);
-  return new Set(
-    open.filter((_, index) => children[index] === undefined || children[index]?.outcome !== undefined),
+/** To Discord a thread is a channel of its own: its bare id, which is all that is known of it at times, stands for it. */
+function bareThread(agentId: string, { threadId, ...room }: Address): readonly SessionKey[] {
+  if (room.chatType !== "channel" || threadId === undefined) return [];
+  return [roomKeyOf(agentId, { ...room, chatId: threadId })];
+}
+
+function redirect(key: SessionKey, to: SessionKey): Write {
+  return { type: "record", table: "moved", key, change: () => ({ to }) };
+}
+
+/** Tasks that are over and still hold a place: only a store without transactions leaves such. Looked at when all places are taken. */
+async function overIn(
+  key: string,
+  max: number,
+  nowMs: number,
+  parts: ChildParts,
+): Promise<readonly string[]> {
+  const open = (await parts.storage.records("family").get(key))?.open ?? [];
+  if (open.length < max) return [];
+  const children = await parts.storage.records("child").getMany(open.map(({ id }) => id));
+  const over = await Promise.all(
+    open.map(async ({ sinceMs }, index) => {
+      const child = children[index];
+      // The record may be on its way.
+      return child === undefined ? nowMs - sinceMs > RESERVED_MS : isOver(child, parts);
+    }),
   );
+  return open.flatMap(({ id }, index) => (over[index] === true ? [id] : []));
 }

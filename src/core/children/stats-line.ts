@@ -39,34 +39,33 @@ export function duration(ms: number): string {
 /** The counters of two runs together; what neither reported stays absent. */
 export function summed(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  const names = [
-    "inputTokens",
-    "outputTokens",
-    "totalTokens",
-    "cacheRead",
-    "cacheWrite",
-    "estimatedCostUsd",
-  ] as const;
+  const names = ["inputTokens", "outputTokens", "cacheRead", "cacheWrite", "estimatedCostUsd"] as const;
   const sums = names.flatMap((name) => {
     const [a, b] = [one[name], other[name]];
     return a === undefined && b === undefined ? [] : [[name, (a ?? 0) + (b ?? 0)] as const];
   });
-  return { ...one, ...other, ...Object.fromEntries(sums) };
+  const both = { ...one, ...other, ...Object.fromEntries(sums) };
+  if (both.totalTokens === undefined) return both;
+  // One run may have told a total, and another only what makes it.
+  return { ...both, totalTokens: (totalOf(one) ?? 0) + (totalOf(other) ?? 0) };
 }
 
 function runtimeOf({ startedAtMs, endedAtMs }: Child): string {
   return startedAtMs === undefined || endedAtMs === undefined ? "n/a" : duration(endedAtMs - startedAtMs);
 }
 
-function tokensOf(usage: Usage | undefined): string {
-  const { inputTokens, outputTokens } = usage ?? {};
-  const both =
-    inputTokens === undefined || outputTokens === undefined ? undefined : inputTokens + outputTokens;
-  const total = usage?.totalTokens ?? both;
+function tokensOf(usage: Usage = {}): string {
+  const total = totalOf(usage);
   if (total === undefined) return "tokens n/a";
-  const split =
-    both === undefined ? "" : ` (in ${short(inputTokens ?? 0)} / out ${short(outputTokens ?? 0)})`;
-  return `tokens ${short(total)}${split}`;
+  const { inputTokens, outputTokens } = usage;
+  if (inputTokens === undefined || outputTokens === undefined) return `tokens ${short(total)}`;
+  return `tokens ${short(total)} (in ${short(inputTokens)} / out ${short(outputTokens)})`;
+}
+
+function totalOf({ totalTokens, inputTokens, outputTokens }: Usage): number | undefined {
+  if (totalTokens !== undefined || inputTokens === undefined || outputTokens === undefined)
+    return totalTokens;
+  return inputTokens + outputTokens;
 }
 
 function short(count: number): string {

@@ -1,71 +1,90 @@
 import type { Child } from "../ports/child.ts";
-import type { RunRecord } from "../ports/engine.ts";
+import type { RunId, RunRecord } from "../ports/engine.ts";
 import type { SessionKey } from "../ports/session.ts";
-import { toJob } from "../runs/job.ts";
-import { type ChildParts, openBelow } from "./parts.ts";
-import { endOfTask } from "./settle.ts";
+import { isOfTask, upkeepRun } from "./child-runs.ts";
+import { type ChildParts, childWrite, neverCame, openBelow } from "./parts.ts";
+import { endOfTask, STOPPED } from "./settle.ts";
 
-/** Stops every open task below a session, at any depth. Resolves with how many there were. */
-export type StopBelow = (key: SessionKey, by: NonNullable<Child["stoppedBy"]>) => Promise<number>;
+type StoppedBy = NonNullable<Child["stoppedBy"]>;
+
+/** Stops every open task below a session, at any depth, without waiting for the runs that are under way. */
+export type Cascade = (key: SessionKey, by: StoppedBy) => Promise<readonly Stopped[]>;
+
+/** A task that was open. `runId`: its run that was under way, which records the end when it has let go. */
+interface Stopped {
+  readonly key: SessionKey;
+  readonly runId?: RunId;
+}
 
 /** Deeper than spawning can go; a longer chain can only be a damaged record. */
 const MAX_DEPTH = 16;
 
+/** Longer than an agent that ignores its signal is waited for. */
+const LETTING_GO_MS = 3000;
+
 export function createStop(parts: ChildParts) {
+  const { clock, queue } = parts;
   const children = parts.storage.records("child");
 
   /** Whoever could spawn anew is stopped before what it spawned. */
-  async function below(key: SessionKey, by: NonNullable<Child["stoppedBy"]>, depth: number): Promise<number> {
-    if (depth > MAX_DEPTH) return 0;
-    let stopped = 0;
+  async function below(key: SessionKey, by: StoppedBy, depth: number): Promise<readonly Stopped[]> {
+    if (depth > MAX_DEPTH) return [];
+    const stopped: Stopped[] = [];
     for (const id of await openBelow(key, parts)) {
       const child = await children.get(id);
       if (child === undefined) continue;
-      if (await stopOne(child, by)) stopped += 1;
-      stopped += await below(child.key, by, depth + 1);
+      stopped.push(...(await stopOne(child, by)), ...(await below(child.key, by, depth + 1)));
     }
     return stopped;
   }
 
-  async function stopOne(child: Child, by: NonNullable<Child["stoppedBy"]>): Promise<boolean> {
-    if (child.outcome !== undefined) return false;
-    const marked = await children.update(child.id, (now) => {
-      if (now === undefined || now.outcome !== undefined) return now;
-      return { ...now, stoppedBy: now.stoppedBy ?? by };
-    });
-    if (marked === undefined || marked.outcome !== undefined) return false;
-    const pending = await parts.queue.pending(child.key);
+  async function stopOne(child: Child, by: StoppedBy): Promise<readonly Stopped[]> {
+    const { id, key } = child;
+    if (child.outcome !== undefined) return [];
+    // The mark and the run that looks after it are one write: whatever happens from here on, the task ends.
+    const mark = childWrite(id, (now) =>
+      now.outcome === undefined ? { ...now, stoppedBy: now.stoppedBy ?? by } : now,
+    );
+    if (await neverCame(child, parts)) {
+      await parts.storage.apply([mark]);
+      return [];
+    }
+    await queue.enqueue(upkeepRun(child, "cascade", { nowMs: clock.now() }), { writes: [mark] });
+    const marked = await children.get(id);
+    if (marked === undefined || marked.outcome !== undefined) return [];
+    const pending = await queue.pending(key);
     const running = pending.find((run) => run.state === "running" && isOfTask(run, child));
     // A run that is under way settles the task itself, with what it has made.
-    if (running !== undefined && (await parts.queue.cancel(running.id))) return true;
-    await endNow(marked, pending);
+    if (running !== undefined && (await queue.cancel(running.id))) return [{ key, runId: running.id }];
+    return (await endNow(marked, pending)) ? [{ key }] : [];
+  }
+
+  /** Nobody is at work: the end is recorded with the run that tells it, and what waits is not begun. false: another end came first. */
+  async function endNow(child: Child, pending: readonly RunRecord[]): Promise<boolean> {
+    const { writes, effects } = await endOfTask(child, { outcome: STOPPED }, parts);
+    const [first, ...others] = effects;
+    if (first === undefined) await parts.storage.apply(writes);
+    else if ((await queue.enqueue(first, { writes })) === "duplicate") return false;
+    for (const run of others) await queue.enqueue(run);
+    for (const run of pending) if (run.id === child.runId) await queue.cancel(run.id);
     return true;
   }
 
-  /** Nobody is at work: the end is recorded with the run that tells it, and what waits is not begun. */
-  async function endNow(child: Child, pending: readonly RunRecord[]): Promise<void> {
-    const outcome = { status: "killed" as const, error: "stopped" };
-    const { writes, effects } = await endOfTask(child, { outcome }, parts);
-    const [first, ...others] = effects;
-    if (first === undefined) await parts.storage.apply(writes);
-    else await parts.queue.enqueue(first, { writes });
-    for (const run of others) await parts.queue.enqueue(run);
-    for (const run of pending) if (run.id === child.runId) await parts.queue.cancel(run.id);
+  async function letGo(stopped: readonly Stopped[]): Promise<readonly SessionKey[]> {
+    const runs = stopped.flatMap(({ runId }) => (runId === undefined ? [] : [runId]));
+    await Promise.all(runs.map((id) => queue.wait(id, LETTING_GO_MS)));
+    return stopped.map(({ key }) => key);
   }
 
-  const stopBelow: StopBelow = (key, by) => below(key, by, 0);
+  const cascade: Cascade = (key, by) => below(key, by, 0);
   return {
-    stopBelow,
-    /** The task and everything below it. false: it had ended. */
-    async stop(child: Child, by: NonNullable<Child["stoppedBy"]>): Promise<boolean> {
-      const stopped = await stopOne(child, by);
-      await stopBelow(child.key, by === "owner" ? "owner" : "requester");
-      return stopped;
+    cascade,
+    /** Stops every open task below a session. Resolves with their sessions when their runs have let go, or after three seconds. */
+    stopBelow: async (key: SessionKey, by: StoppedBy) => letGo(await cascade(key, by)),
+    /** The same with the task itself; none: everything had ended. */
+    async stop(child: Child, by: StoppedBy): Promise<readonly SessionKey[]> {
+      const own = await stopOne(child, by);
+      return letGo([...own, ...(await cascade(child.key, by))]);
     },
   };
-}
-
-function isOfTask({ payload }: RunRecord, child: Child): boolean {
-  const { child: step, sessionKey } = toJob(payload);
-  return sessionKey === child.key && (step?.step === "task" || step?.step === "completion");
 }

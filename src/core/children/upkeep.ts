@@ -5,24 +5,22 @@ import type { Aftermath } from "../runs/executor-parts.ts";
 import type { Job } from "../runs/job.ts";
 import { upkeepRun } from "./child-runs.ts";
 import { type ChildParts, childWrite, NOTHING } from "./parts.ts";
-import { endOfTask } from "./settle.ts";
-import type { StopBelow } from "./stop.ts";
+import { endOnce, STOPPED, timeUp } from "./settle.ts";
+import type { Cascade } from "./stop.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /** What is done for a child when nobody is asked: each of these may be done twice. */
-export async function doUpkeep(job: Job, stopBelow: StopBelow, parts: ChildParts): Promise<Aftermath> {
+export async function doUpkeep(job: Job, cascade: Cascade, parts: ChildParts): Promise<Aftermath> {
   const { id = "", step } = job.child ?? {};
   const child = await parts.storage.records("child").get(id);
   switch (step) {
     case "cascade":
-      await stopBelow(job.sessionKey, "requester");
-      return NOTHING;
+      await cascade(job.sessionKey, child?.stoppedBy ?? "requester");
+      return child === undefined ? NOTHING : endOfStopped(child, parts);
     case "deadline":
-      return child === undefined || child.outcome !== undefined
-        ? NOTHING
-        : endOfTask(child, timeUp(child), parts);
+      return child === undefined ? NOTHING : endOnce(child, timeUp(child), parts);
     case "cleanup":
       return child === undefined ? NOTHING : cleanUp(child, parts);
     case "archive":
@@ -32,8 +30,9 @@ export async function doUpkeep(job: Job, stopBelow: StopBelow, parts: ChildParts
   }
 }
 
-function timeUp({ timeoutSeconds }: Child) {
-  return { outcome: { status: "timeout" as const, error: `timed out after ${timeoutSeconds} s` } };
+/** A stop that met the end of a run may find its task still open when the lane comes here. */
+async function endOfStopped(child: Child, parts: ChildParts): Promise<Aftermath> {
+  return child.stoppedBy === undefined ? NOTHING : endOnce(child, STOPPED, parts);
 }
 
 /** Told, and its post settled: the session goes, or will be archived. Until both are true a later run of this step comes. */
@@ -53,7 +52,11 @@ async function cleanUp(child: Child, parts: ChildParts): Promise<Aftermath> {
   return { writes: [known], effects: [upkeepRun(child, "archive", { nowMs, dueMs, mark: dueMs })] };
 }
 
-async function postOf({ post }: Child, { queue }: ChildParts): Promise<ChildPost | undefined> {
+/** What the record says of the post or, while nobody has written it down yet, its delivery. */
+export async function postOf(
+  { post }: Child,
+  { queue }: Pick<ChildParts, "queue">,
+): Promise<ChildPost | undefined> {
   if (post?.state !== "pending" || post.deliveryId === undefined) return post;
   const delivery = await queue.get(post.deliveryId);
   if (delivery?.endedAtMs === undefined) return post;

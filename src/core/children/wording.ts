@@ -1,5 +1,6 @@
 import { neutralizeMarkers } from "../announce/wording.ts";
 import type { Child, ChildOutcome } from "../ports/child.ts";
+import { cleanLine } from "../session/describe.ts";
 
 /** What models read about subagents. English, neutral, stable. */
 
@@ -14,7 +15,7 @@ export function childContext(place: {
 }): string {
   const { depth, maxDepth, requester, inThread } = place;
   return `# Subagent
-You are a subagent (depth ${depth} of at most ${maxDepth}) of ${requester}. Your task is in the message marked [Subagent Task].
+You are a subagent (depth ${depth} of at most ${maxDepth}) of ${requester}. Your task is in the last message that is marked [Subagent Task].
 - Do that task and nothing else. Your last answer is the result; it is handed over by itself, so neither send nor announce it.
 - ${inThread ? "A thread of the chat is yours: your answers are posted there, and people may write to you in it." : "You do not talk to people; nobody answers questions. Decide, and say what you assumed."}
 - If the task cannot be done, say so and why.${depth < maxDepth ? "\n- You may spawn subagents of your own. Do not poll them: call sessions_yield, and their results come as your next message." : ""}`;
@@ -38,12 +39,12 @@ export interface ChildEvent {
   readonly stats: string;
 }
 
-/** What a requester's turn about ended children begins with. `atWork`: how many others it still waits for. */
-export function completionTurn(events: readonly ChildEvent[], atWork: number, hasChat: boolean): string {
+/** What a requester's turn about ended children begins with. `toCome`: how many others it has still to hear of. */
+export function completionTurn(events: readonly ChildEvent[], toCome: number, hasChat: boolean): string {
   const rest =
-    atWork === 0
+    toCome === 0
       ? "No other subagent of yours is at work."
-      : `${atWork} of your subagents ${atWork === 1 ? "is" : "are"} still at work: call sessions_yield to wait for the rest, or answer now.`;
+      : `${toCome} of your subagents ${toCome === 1 ? "is" : "are"} still at work: call sessions_yield to wait for the rest, or answer now.`;
   const answer = hasChat
     ? "Your answer is posted in the chat in which they were asked for. Say what came out in your own words; for nothing, reply exactly NO_REPLY."
     : "Go on with your work; nothing of this is posted anywhere.";
@@ -57,7 +58,7 @@ export function completionRow(event: ChildEvent, posted: string): string {
 
 /** How a task is named for people and models: its label, else how it begins. */
 export function taskName({ label, task }: Pick<Child, "label" | "task">): string {
-  const words = (label ?? task).replace(/\s+/gu, " ").trim();
+  const words = cleanLine(label ?? task);
   const letters = [...words];
   return letters.length <= LONGEST_NAME ? words : `${letters.slice(0, LONGEST_NAME - 1).join("")}…`;
 }
@@ -79,7 +80,7 @@ function eventText({ child, result, stats }: ChildEvent): string {
 function statusWords({ status, error }: ChildOutcome): string {
   if (status === "ok") return "success";
   const word = status === "killed" ? "stopped" : status;
-  return error === undefined ? word : `${word} (${neutralizeMarkers(error)})`;
+  return error === undefined || error === word ? word : `${word} (${neutralizeMarkers(error)})`;
 }
 
 function quoted(text: string): string {

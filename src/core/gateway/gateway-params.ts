@@ -17,7 +17,7 @@ export const gatewayParams = {
     thinking: text,
     timeoutSeconds: z.number().int().min(0).max(86_400).optional(),
   }),
-  /** Also the run of a sessions_send: the answer then carries the exchange that it began, with the state of its announce. */
+  /** Also the run of a sessions_send or sessions_spawn: the answer then carries the exchange that it began, with the state of its announce, or the task. */
   "agent.wait": z.strictObject({
     runId: z.string().min(1),
     timeoutSeconds: z.number().min(0).max(3600).default(30),

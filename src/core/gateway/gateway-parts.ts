@@ -1,3 +1,4 @@
+import type { Children } from "../children/children.ts";
 import type { Config } from "../config.ts";
 import type { SendCheck } from "../delivery/send-check.ts";
 import { SwitchboardError } from "../errors.ts";
@@ -21,6 +22,7 @@ export interface GatewayParts {
   readonly storage: Storage;
   readonly sendCheck: SendCheck;
   readonly redactor: Redactor;
+  readonly children: Children;
   /** sessions_list and sessions_history for the host itself, which skips visibility. */
   readonly tools: (session: Session) => readonly BoundTool[];
 }

@@ -1,7 +1,8 @@
 import type { Config } from "../config.ts";
+import { given } from "../given.ts";
 import { isOwner, type Owners } from "../policy/people.ts";
 import type { Address, Sender } from "../ports/chat.ts";
-import type { SessionKey } from "../ports/session.ts";
+import type { Session, SessionKey } from "../ports/session.ts";
 import type { Write } from "../ports/storage.ts";
 import type { KeyNames } from "../session/key.ts";
 import type { Moves, Place } from "../session/moves.ts";
@@ -16,8 +17,10 @@ export interface Origin extends ResolvedChat {
   /** The session of an admitted message, and what is written with it. */
   readonly arrival: Place & { readonly writes: readonly Write[] };
   readonly owner: boolean;
-  /** The thread of a child: whatever is written there is for it. */
-  readonly childThread: boolean;
+  /**
+   * The thread of a child. here: whatever is written is for it. overheard: another bot of this installation opened it, and hears the same words.
+   */
+  readonly childThread?: "here" | "overheard";
   /** The config joins this person's ids across channels. */
   readonly linked: boolean;
   readonly samePerson: SamePerson;
@@ -57,13 +60,19 @@ export function createFindOrigin(parts: OriginParts): FindOrigin {
       key: session?.key ?? chat.key,
       agentId: session?.agentId ?? chat.agentId,
       place: chat,
-      childThread: session?.spawnedBy !== undefined,
+      ...given({ childThread: childThreadAt(from, session) }),
       arrival: { key: arrival.key, agentId: arrival.agentId, writes: [...joining, ...moving] },
       owner: isOwner(owners, from.channel, sender, { samePerson, ownIds }),
       linked: linkedName(from.channel, ids, config) !== undefined,
       samePerson,
     };
   };
+}
+
+/** A child's session that a chat leads to was made with its thread. */
+function childThreadAt({ accountId }: Address, session: Session | undefined): Origin["childThread"] {
+  if (session?.spawnedBy === undefined) return undefined;
+  return session.origin?.accountId === accountId ? "here" : "overheard";
 }
 
 /** Keys of the person's ids one by one, the message's own first: who was first met under another id keeps the session. */

@@ -33,7 +33,8 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
   return async (message) => {
     const origin = await parts.findOrigin(message);
     const may = mayEnter(message, config, origin);
-    const acceptance = may.admitted ? await accept(message, origin) : "ignored";
+    const isOverheard = origin.childThread === "overheard";
+    const acceptance = may.admitted && !isOverheard ? await accept(message, origin) : "ignored";
     if (!may.admitted) refused(message, may.reason);
     events.emit("message.accepted", {
       from: message.from,
@@ -59,7 +60,8 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
     if (call !== undefined) {
       return done(await queue.enqueue(commandRun(call), { writes: origin.arrival.writes }), "command");
     }
-    if (isForBot(message, config, origin)) return enqueue(message, origin, isOld ? "note" : "agent");
+    const childThread = origin.childThread === "here";
+    if (isForBot(message, config, { childThread })) return enqueue(message, origin, isOld ? "note" : "agent");
     // Words that were not meant for the bot are context for later, but make no session.
     if ((await sessions.get(origin.key)) === undefined) return "ignored";
     return enqueue(message, origin, "note");

@@ -13,14 +13,15 @@ export type SendDecision =
 export interface SendContext {
   /** Where the text goes, when that was fixed before (a delivery, a frozen origin). */
   readonly at?: Pick<Address, "channel" | "chatType">;
-  /** The room around a thread or topic: its override counts where the thread has none. */
+  /** The room around a thread or topic, the requester of a child: its override counts where the session has none. */
   readonly parent?: Pick<Session, "sendPolicy">;
 }
 
 type Rule = Config["session"]["sendPolicy"]["rules"][number];
 
 interface Facts {
-  readonly key: SessionKey;
+  /** Its own, and its requester's: a child may not say where its requester may not. */
+  readonly keys: readonly SessionKey[];
   readonly channel?: string;
   readonly chatType?: ChatType;
 }
@@ -54,15 +55,17 @@ function denied(rule: string, remedy: string): SendDecision {
 
 /** A child without a place of its own speaks where its requester does. */
 function factsOf(session: Session, { at }: SendContext): Facts {
-  const requester = session.spawnedBy === undefined ? {} : placeInKey(partsOf(session.spawnedBy));
-  return { ...requester, ...placeOf(session), ...at, key: session.key };
+  const { key, spawnedBy } = session;
+  const requester = spawnedBy === undefined ? {} : placeInKey(partsOf(spawnedBy));
+  const keys = spawnedBy === undefined ? [key] : [key, spawnedBy];
+  return { ...requester, ...placeOf(session), ...at, keys };
 }
 
-function matches({ match = {} }: Rule, { key, channel, chatType }: Facts): boolean {
+function matches({ match = {} }: Rule, { keys, channel, chatType }: Facts): boolean {
   return (
     (match.channel === undefined || isOneOf(match.channel, channel)) &&
     (match.chatType === undefined || isOneOf(match.chatType, chatType)) &&
-    (match.keyPrefix === undefined || startsWithOneOf(match.keyPrefix, [key, withoutAgent(key)]))
+    (match.keyPrefix === undefined || startsWithOneOf(match.keyPrefix, [...keys, ...keys.map(withoutAgent)]))
   );
 }
 

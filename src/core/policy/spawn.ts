@@ -19,13 +19,22 @@ export interface SpawnTargets {
   readonly agentIds: readonly string[];
 }
 
-export function spawnTargets(agentId: string, config: Config, configured: readonly string[]): SpawnTargets {
+const NOBODY: SpawnTargets = { allowAny: false, agentIds: [] };
+
+export function spawnTargets(
+  { agentId, depth }: Spawner,
+  config: Config,
+  configured: readonly string[],
+): SpawnTargets {
+  const { maxSpawnDepth, allowAgents } = config.agents.defaults.subagents;
+  if (depth >= maxSpawnDepth) return NOBODY;
   const own = config.agents.list.find(({ id }) => id === agentId)?.subagents.allowAgents;
-  const allowed = own ?? config.agents.defaults.subagents.allowAgents ?? [];
+  const allowed = own ?? allowAgents ?? [];
   const others = configured
     .filter((id) => id !== agentId && allowed.some((pattern) => matchesPattern(pattern, id)))
     .sort();
-  return { allowAny: allowed.some((pattern) => pattern.trim() === "*"), agentIds: [agentId, ...others] };
+  const self = configured.includes(agentId) ? [agentId] : [];
+  return { allowAny: allowed.some((pattern) => pattern.trim() === "*"), agentIds: [...self, ...others] };
 }
 
 /** Depth and agent; what depends on what is at work now is decided when the places are taken. `asked`: absent = the spawner's own agent. */
@@ -45,7 +54,7 @@ export function maySpawn(
     const reason = `No agent "${agentId}" is configured. See agents_list.`;
     return { allowed: false, code: "AGENT_UNKNOWN", reason };
   }
-  const { agentIds } = spawnTargets(spawner.agentId, config, configured);
+  const { agentIds } = spawnTargets(spawner, config, configured);
   if (agentIds.includes(agentId)) return { allowed: true, agentId };
   const reason = `Agent "${spawner.agentId}" may not spawn "${agentId}". Allowed: ${agentIds.join(", ")}. The owner can add it to agents.list[].subagents.allowAgents.`;
   return { allowed: false, code: "AGENT_NOT_ALLOWED", reason };

@@ -49,10 +49,15 @@ export function allowedTools(
     { allow: [...profiles[profile], ...alsoAllow], deny: [] },
     { allow, deny },
     agent ?? { deny: [] },
-    depth > 0 ? subagents.tools : { deny: [] },
+    depth > 0 ? childLists(subagents.tools) : { deny: [] },
   ];
   const survivors = names.filter((name) => stages.every((lists) => survives(name, lists)));
   return depth > 0 ? survivors.filter((name) => isForChild(name, depth, config)) : survivors;
+}
+
+/** With an `allow` only what it or `alsoAllow` names is left. */
+function childLists({ allow = [], alsoAllow, deny }: Config["tools"]["subagents"]["tools"]): Lists {
+  return { allow: allow.length === 0 ? [] : [...allow, ...alsoAllow], deny };
 }
 
 /** A child has no session tools, unless it may spawn or the config gives them back. */

@@ -30,7 +30,7 @@ export async function conclude(
   const outgoing = outgoingRuns(run.id, job, session.key, ending, parts);
   const said = [...made.entries, ...endingEntries(ending, made, run.id, nowMs)];
   const entries = following.unread === true ? said : [input, ...said];
-  const isAside = job.exchangeId !== undefined || job.trigger === "announce";
+  const isAside = job.exchangeId !== undefined || job.trigger === "announce" || following.unread === true;
   const ran = { sessionId: session.sessionId, startedAtMs, nowMs, isAside };
   const settled = {
     writes: [

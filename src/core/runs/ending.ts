@@ -81,7 +81,7 @@ export function afterRun(
     readonly sessionId: string;
     readonly startedAtMs: number;
     readonly nowMs: number;
-    /** A step of an exchange, or an announcement. */
+    /** A step of an exchange, an announcement, or a turn that will be held again. */
     readonly isAside: boolean;
   },
   ending: Ending,

@@ -10,7 +10,7 @@ import type { KeyNames } from "../session/key.ts";
 import { promptView } from "../transcript/prompt.ts";
 import { historyWindow } from "../transcript/window.ts";
 import { conclude, recordOnly, userEntry, withoutPlace } from "./conclude.ts";
-import type { Begun, ExecutorParts, RunPlace, StepPrompt } from "./executor-parts.ts";
+import type { Begun, ExecutorParts, RunContext, RunPlace, StepPrompt } from "./executor-parts.ts";
 import { type Job, toJob } from "./job.ts";
 import { isUnreachable, patiently } from "./patience.ts";
 import { reportProgress } from "./progress.ts";
@@ -92,19 +92,7 @@ async function execute(
     return conclude(place, input, { kind: "failed", error }, { entries: [] }, parts);
   }
   const recorder: RecordedCalls = recordCalls(
-    parts.tools(
-      session,
-      given({
-        runId: run.id,
-        chain: job.chain,
-        replyTo: job.replyTo,
-        byOwner: job.byOwner === true,
-        locale: job.locale,
-        heard: (exchangeId: string) => place.heard.add(exchangeId),
-        soFar: () => [input, ...recorder.answered()],
-        whileWaiting: run.whileWaiting,
-      }),
-    ),
+    toolsOf(place, () => [input, ...recorder.answered()], parts),
     run.id,
     parts.clock,
   );
@@ -128,6 +116,26 @@ async function execute(
   await progress.end();
   // The agent has acted: from here on nothing may send the run back to its beginning.
   return patiently(() => conclude(place, input, ending, made, parts), parts.clock);
+}
+
+function toolsOf(
+  { run, job, session, heard }: RunPlace,
+  soFar: RunContext["soFar"],
+  parts: ExecutorParts,
+): readonly BoundTool[] {
+  // A child that announces is at the end of its work: what it began now nobody would wait for.
+  if (job.child?.step === "announce") return [];
+  const context = given({
+    runId: run.id,
+    chain: job.chain,
+    replyTo: job.replyTo,
+    byOwner: job.byOwner === true,
+    locale: job.locale,
+    heard: (exchangeId: string) => heard.add(exchangeId),
+    soFar,
+    whileWaiting: run.whileWaiting,
+  });
+  return parts.tools(session, context);
 }
 
 function heard(written: string, runId: string, { logger }: ExecutorParts): Spoken {

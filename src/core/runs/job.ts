@@ -71,6 +71,13 @@ export function toJob(payload: Json): Job {
   return payload as unknown as Job;
 }
 
+/** Whether the agent is asked in this run; the others only write something down or keep things in order. */
+export function asksAgent({ kind, payload }: Pick<NewRun, "kind" | "payload">): boolean {
+  const { child } = toJob(payload);
+  if (child === undefined) return kind !== "note";
+  return ["task", "completion", "announce"].includes(child.step);
+}
+
 export function resultOf(result: Json | undefined): JobResult | undefined {
   // Results of agent runs are written by the run executor only.
   return result as unknown as JobResult | undefined;

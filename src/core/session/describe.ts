@@ -117,7 +117,8 @@ export function cleanLabel(text: string): CleanLabel {
   return { ok: false, reason: `A label has at most ${MAX_LABEL_LENGTH} characters; this one has ${length}.` };
 }
 
-function cleanLine(text: string): string {
+/** Without what nobody sees, and all white space single blanks. */
+export function cleanLine(text: string): string {
   return text.replace(invisible, "").replace(/\s+/gu, " ").trim();
 }
 

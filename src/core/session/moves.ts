@@ -4,6 +4,7 @@ import type { Address } from "../ports/chat.ts";
 import type { RunQueue } from "../ports/engine.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Storage, Write } from "../ports/storage.ts";
+import { hasLeft } from "./sessions.ts";
 
 /** The key that a chat has by the rules, and the agent that it belongs to. */
 export interface Place {
@@ -31,6 +32,9 @@ export interface Moves {
   start(from: SessionKey, place: Place, route: Address): Promise<void>;
 }
 
+/** Redirects of one chat that are followed. */
+const MAX_REDIRECTS = 5;
+
 export function createMoves({
   storage,
   queue,
@@ -43,11 +47,12 @@ export function createMoves({
 
   const isIdle = async ({ key }: Session) => (await queue.pending(key)).length === 0;
 
-  /** Who lives where the redirect leads. A child that was archived has given its thread back. */
-  async function inhabitant(key: SessionKey): Promise<Session | undefined> {
+  /** Who lives where the redirects lead. */
+  async function inhabitant(key: SessionKey, hops = MAX_REDIRECTS): Promise<Session | undefined> {
     const session = await records.get(key);
-    const isGone = session?.spawnedBy !== undefined && session.archivedAtMs !== undefined;
-    return isGone ? undefined : session;
+    const further = session === undefined && hops > 0 ? await moved.get(key) : undefined;
+    if (further !== undefined) return inhabitant(further.to, hops - 1);
+    return session !== undefined && hasLeft(session) ? undefined : session;
   }
 
   async function movesOf(olds: readonly Session[], place: Place, route: Address): Promise<readonly Write[]> {

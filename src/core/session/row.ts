@@ -75,7 +75,7 @@ export function publicRow({ session, kind }: Row, viewer: Viewer, now: RowNow): 
 }
 
 /** `{ channel, to, accountId, threadId }`, the public form of an address. */
-function place({ channel, chatId, accountId, threadId }: Address) {
+export function place({ channel, chatId, accountId, threadId }: Address) {
   return { channel, to: chatId, accountId, ...(threadId === undefined ? {} : { threadId }) };
 }
 

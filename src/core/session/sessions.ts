@@ -14,7 +14,7 @@ const MAX_ANCESTORS = 16;
 const MAX_REDIRECTS = 5;
 
 export interface Sessions {
-  /** Follows a chat that moved. Reads never write. */
+  /** Follows a chat that moved, and a thread to its child. Reads never write. */
   get(key: SessionKey): Promise<Session | undefined>;
   /** Requesters of a spawned session, nearest first. */
   ancestors(key: SessionKey): Promise<readonly SessionKey[]>;
@@ -52,7 +52,7 @@ export function createSessions(parts: {
     let at = key;
     for (let hops = 0; hops < MAX_REDIRECTS; hops++) {
       const found = await records.get(at);
-      if (found !== undefined) return found;
+      if (found !== undefined) return leadsTo(found, key) ? found : undefined;
       const redirect = await moved.get(at);
       if (redirect === undefined) return undefined;
       at = redirect.to;
@@ -104,6 +104,15 @@ export function createSessions(parts: {
       return session;
     },
   };
+}
+
+function leadsTo(session: Session, from: SessionKey): boolean {
+  return session.key === from || !hasLeft(session);
+}
+
+/** A child that was archived has given its thread back: only its own key leads to it. */
+export function hasLeft({ spawnedBy, archivedAtMs }: Session): boolean {
+  return spawnedBy !== undefined && archivedAtMs !== undefined;
 }
 
 async function ancestorsOf(

@@ -8,7 +8,7 @@ import type { StoredTranscripts } from "./transcripts.ts";
 /** Brings a file up to the store: appends these turns or, where that is not enough, makes it anew. Not twice at once for one file. */
 export type MirrorWriter = (sessionId: string, path: string, writes: readonly TurnWrite[]) => Promise<void>;
 
-const rememberedFiles = 10_000;
+const rememberedFiles = 1000;
 const turnsPerStep = 64;
 
 /** `cwd` stands in the head of each file. */

@@ -14,7 +14,8 @@ export function agentsList({ config, agents, agentIds, logger }: AgentsListParts
       description: "The agents that sessions_spawn accepts as agentId, your own first.",
       input: toolInput({}),
       async run(_nothing, { session }) {
-        const { allowAny, agentIds: ids } = spawnTargets(session.agentId, config, agentIds);
+        const spawner = { agentId: session.agentId, depth: session.spawnDepth ?? 0 };
+        const { allowAny, agentIds: ids } = spawnTargets(spawner, config, agentIds);
         return {
           requester: session.agentId,
           allowAny,

@@ -4,13 +4,22 @@ import type { Events } from "../ports/events.ts";
 import type { BoundTool } from "../ports/run.ts";
 import { type AgentsListParts, agentsList } from "./agents-list.ts";
 import { bindTool, type Caller, type Tool } from "./define-tool.ts";
+import { type StatusParts, sessionStatus } from "./session-status.ts";
 import { type HistoryParts, sessionsHistory } from "./sessions-history.ts";
 import { type ListParts, sessionsList } from "./sessions-list.ts";
 import { type SendParts, sessionsSend } from "./sessions-send.ts";
 import { type SpawnParts, sessionsSpawn } from "./sessions-spawn.ts";
 import { sessionsYield, type YieldParts } from "./sessions-yield.ts";
+import { type SubagentsParts, subagents } from "./subagents.ts";
 
-export type CatalogueParts = ListParts & HistoryParts & SendParts & SpawnParts & YieldParts & AgentsListParts;
+export type CatalogueParts = ListParts &
+  HistoryParts &
+  SendParts &
+  SpawnParts &
+  YieldParts &
+  SubagentsParts &
+  StatusParts &
+  AgentsListParts;
 
 /** Every session tool there is, in the order in which agents see them. */
 export function createTools(parts: CatalogueParts): readonly Tool[] {
@@ -20,6 +29,8 @@ export function createTools(parts: CatalogueParts): readonly Tool[] {
     sessionsSend(parts),
     sessionsSpawn(parts),
     sessionsYield(parts),
+    subagents(parts),
+    sessionStatus(parts),
     agentsList(parts),
   ];
 }

@@ -2,13 +2,14 @@ import { z } from "zod";
 import type { Children } from "../children/children.ts";
 import { originAt } from "../children/origin.ts";
 import { THINKING_LEVELS } from "../config-schema.ts";
-import { type ErrorCode, messageOf, SwitchboardError } from "../errors.ts";
+import { deliveryFailureOf, type ErrorCode, messageOf, SwitchboardError } from "../errors.ts";
 import { given } from "../given.ts";
 import type { Address } from "../ports/chat.ts";
 import type { Child } from "../ports/child.ts";
 import type { RunQueue } from "../ports/engine.ts";
 import type { Events } from "../ports/events.ts";
 import { spawnRunId } from "../runs/run-id.ts";
+import { createKeyLock } from "../storage/key-lock.ts";
 import {
   type Answer,
   type Caller,
@@ -21,7 +22,7 @@ import {
   toolInput,
 } from "./define-tool.ts";
 import type { SpawnCheckParts } from "./spawn-checks.ts";
-import { spawnPlan } from "./spawn-plan.ts";
+import { type SpawnPlan, spawnPlan } from "./spawn-plan.ts";
 
 const MAX_TIMEOUT_SECONDS = 86_400;
 
@@ -84,51 +85,76 @@ export interface SpawnParts extends ToolBasics, SpawnCheckParts {
 }
 
 export function sessionsSpawn(parts: SpawnParts) {
+  // Two calls at once that mean the same spawn: the second finds what the first has made.
+  const oneAtATime = createKeyLock();
   return defineTool(
     {
       name: "sessions_spawn",
       description:
         "Give a task to a new subagent and go on at once. Its result comes to you by itself: do not poll. To wait for it, call sessions_yield.",
       input,
-      run: (asked, caller, call) => spawn(asked, caller, call, parts),
+      run(asked, caller, call) {
+        const runId = runIdOf(asked, caller, call);
+        return oneAtATime(runId, () => spawn(runId, asked, caller, call.signal, parts));
+      },
     },
     parts.logger,
   );
 }
 
-async function spawn(asked: SpawnInput, caller: Caller, call: ToolCall, parts: SpawnParts): Promise<Answer> {
-  const runId = runIdOf(asked, caller, call);
+async function spawn(
+  runId: string,
+  asked: SpawnInput,
+  caller: Caller,
+  signal: AbortSignal,
+  parts: SpawnParts,
+): Promise<Answer> {
   const known = await parts.children.taskFor(runId);
   if (known !== undefined) return accepted(known, {});
   const plan = await spawnPlan(asked, caller, parts);
   if (!plan.possible) return refusal(plan.code, plan.reason);
-  const { session: requester, run } = caller;
-  const origin = originAt(run?.replyTo, requester);
-  const request = {
-    runId,
-    requester,
-    task: asked.task,
-    runtime: asked.runtime,
-    audience: asked.announce ?? parts.config.agents.defaults.subagents.announce,
-    cleanup: asked.thread ? ("keep" as const) : asked.cleanup,
-    chain: run?.chain ?? [],
-    ownerChat: run?.byOwner === true && origin?.chatType === "direct",
-    ...plan.chosen,
-    ...given({ origin, locale: run?.locale }),
-  };
   try {
-    const thread = plan.openThread && (await openThread(runId, plan.openThread, caller, parts));
-    const { child, run: first, writes } = await parts.children.open({ ...request, ...given({ thread }) });
-    await parts.queue.enqueue(first, { writes: [...plan.writes, ...writes] });
-    const { id: childId, key: sessionKey } = child;
-    parts.events.emit("child.spawned", { childId, sessionKey, requester: requester.key });
-    return accepted(child, plan.notes);
+    return await carryOut(runId, plan, asked, caller, signal, parts);
   } catch (error) {
-    await parts.children.giveUp(runId, requester);
+    await parts.children.giveUp(runId, caller.session);
     if (error instanceof SwitchboardError && REFUSALS.has(error.code))
       return refusal(error.code, error.message);
     throw error;
   }
+}
+
+async function carryOut(
+  runId: string,
+  plan: Extract<SpawnPlan, { possible: true }>,
+  asked: SpawnInput,
+  caller: Caller,
+  signal: AbortSignal,
+  parts: SpawnParts,
+): Promise<Answer> {
+  const { children, queue, events, config } = parts;
+  const { session: requester, run } = caller;
+  const origin = originAt(run?.replyTo, requester);
+  const thread = plan.openThread && (await openThread(runId, plan.openThread, caller, parts));
+  // A thread takes its time; whoever was stopped meanwhile begins nothing any more.
+  if (signal.aborted) throw new SwitchboardError("CLOSED", "This run was stopped; nothing was spawned.");
+  const { child, ...made } = await children.open({
+    runId,
+    requester,
+    task: asked.task,
+    runtime: asked.runtime,
+    audience: asked.announce ?? config.agents.defaults.subagents.announce,
+    cleanup: asked.thread ? "keep" : asked.cleanup,
+    chain: run?.chain ?? [],
+    ownerChat: run?.byOwner === true && origin?.chatType === "direct",
+    ...plan.chosen,
+    ...given({ origin, locale: run?.locale, thread }),
+  });
+  if ((await queue.enqueue(made.run, { writes: made.writes })) === "duplicate") {
+    return accepted((await children.taskFor(runId)) ?? child, {});
+  }
+  const { id: childId, key: sessionKey } = child;
+  events.emit("child.spawned", { childId, sessionKey, requester: requester.key });
+  return accepted(child, plan.notes);
 }
 
 /** The places are taken before the platform is asked, so that nobody opens threads for children that may not be. */
@@ -142,7 +168,10 @@ async function openThread(
   try {
     return await open();
   } catch (error) {
-    const message = `The thread could not be opened: ${messageOf(error)} Spawn without thread: true, or give the bot the right to open threads.`;
+    const advice = deliveryFailureOf(error).retryable
+      ? "Try again later, or spawn without thread: true."
+      : "Spawn without thread: true, or give the bot the right to open threads.";
+    const message = `The thread could not be opened: ${messageOf(error)} ${advice}`;
     throw new SwitchboardError("THREAD_UNAVAILABLE", message, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Children } from "../children/children.ts";
 import type { RunQueue } from "../ports/engine.ts";
+import { asksAgent } from "../runs/job.ts";
 import { type Answer, type Caller, defineTool, failure, type ToolBasics, toolInput } from "./define-tool.ts";
 
 const input = toolInput({
@@ -39,7 +40,8 @@ async function endTurn(
   }
   const tasks = await parts.children.of(session.key);
   const atWork = tasks.filter(({ outcome }) => outcome === undefined).length;
-  const queued = (await parts.queue.pending(session.key)).some(({ id }) => id !== run.runId);
+  const pending = await parts.queue.pending(session.key);
+  const queued = pending.some((one) => one.id !== run.runId && asksAgent(one));
   // People can always write to a session with a chat; any other one would sleep for ever.
   if (atWork === 0 && !queued && session.route === undefined) {
     return failure(

@@ -1,6 +1,7 @@
 import type { Children } from "../children/children.ts";
 import { completeOrigin, originAt } from "../children/origin.ts";
 import type { Config } from "../config.ts";
+import type { SendCheck } from "../delivery/send-check.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { Address } from "../ports/chat.ts";
 import type { AgentRunner } from "../ports/run.ts";
@@ -19,6 +20,7 @@ export interface SpawnCheckParts {
   readonly sessions: Sessions;
   readonly storage: Storage;
   readonly children: Children;
+  readonly sendCheck: SendCheck;
   /** How a thread is opened beside this address; undefined where the platform has none. */
   threadsAt(at: Address): ((title: string) => Promise<Address>) | undefined;
 }
@@ -30,17 +32,17 @@ export interface Refused {
 }
 
 /** Why a spawn with these options cannot be, for the agent that was chosen. */
-export function spawnProblem(
+export async function spawnProblem(
   asked: SpawnInput,
   agentId: string,
   caller: Caller,
   parts: SpawnCheckParts,
-): Refused | undefined {
+): Promise<Refused | undefined> {
   return (
     forkProblem(asked, agentId, caller) ??
     harnessProblem(asked, parts) ??
     sandboxProblem(asked, agentId, caller, parts) ??
-    threadProblem(asked, caller, parts)
+    (await threadProblem(asked, caller, parts))
   );
 }
 
@@ -86,7 +88,11 @@ function sandboxProblem(
   );
 }
 
-function threadProblem(asked: SpawnInput, caller: Caller, parts: SpawnCheckParts): Refused | undefined {
+async function threadProblem(
+  asked: SpawnInput,
+  caller: Caller,
+  parts: SpawnCheckParts,
+): Promise<Refused | undefined> {
   if (!asked.thread) return undefined;
   const no = (why: string) => refused("THREAD_UNAVAILABLE", `${why} Spawn without thread: true.`);
   if (!parts.config.session.threadBindings.enabled) {
@@ -97,7 +103,10 @@ function threadProblem(asked: SpawnInput, caller: Caller, parts: SpawnCheckParts
   const at = chatOf(caller);
   if (at === undefined) return no("This session has no chat.");
   if (at.chatType === "direct") return no("Direct chats have no threads.");
-  return parts.threadsAt(at) === undefined ? no(`${at.channel} has no threads.`) : undefined;
+  if (parts.threadsAt(at) === undefined) return no(`${at.channel} has no threads.`);
+  // People of a silenced chat would see the thread appear.
+  const may = await parts.sendCheck(caller.session, at);
+  return may.allowed ? undefined : no(may.reason);
 }
 
 /** Where the caller's answers go, as far as that is known in full. */

@@ -22,10 +22,10 @@ export type SpawnPlan =
         readonly timeoutSeconds: number;
         readonly sandboxed: boolean;
         readonly inherited: readonly NewEntry[];
+        /** What takes the label from a child that has ended. */
+        readonly freeing: readonly Write[];
       };
       readonly openThread?: () => Promise<Address>;
-      /** Written in front of what makes the child. */
-      readonly writes: readonly Write[];
       /** What the caller should know beside. */
       readonly notes: Answer;
     }
@@ -42,11 +42,13 @@ export async function spawnPlan(
   const may = maySpawn(spawner, asked.agentId?.toLowerCase(), parts.config, parts.agentIds);
   if (!may.allowed) return refused(may.code, may.reason);
   const { agentId } = may;
-  const problem = spawnProblem(asked, agentId, caller, parts);
+  const problem = await spawnProblem(asked, agentId, caller, parts);
   if (problem !== undefined) return problem;
   const model = modelFor(asked, agentId, caller, parts);
   if ("possible" in model) return model;
   const label = asked.label === undefined ? undefined : labelOf(asked.label);
+  const freeing = label === undefined ? [] : await freeingLabel(label, agentId, parts);
+  if ("possible" in freeing) return freeing;
   const { runTimeoutSeconds } = parts.config.agents.defaults.subagents;
   return {
     possible: true,
@@ -55,13 +57,13 @@ export async function spawnPlan(
       timeoutSeconds: asked.runTimeoutSeconds ?? runTimeoutSeconds,
       sandboxed: caller.sandboxed || asked.sandbox === "require",
       inherited: forks(asked, agentId, caller, parts) ? await transcriptOf(caller, parts) : [],
+      freeing,
       ...given({
         label,
         model: model.model,
         thinking: thinkingFor(asked, agentId, caller, parts),
       }),
     },
-    writes: label === undefined ? [] : await freeingLabel(label, agentId, parts),
     notes: model.notes,
     ...given({ openThread: threadOpener(asked, caller, parts) }),
   };
@@ -125,39 +127,43 @@ async function transcriptOf(
 ): Promise<readonly NewEntry[]> {
   const { maxEntries, maxBytes } = config.agents.defaults.history;
   const page = await storage.transcripts.page(session.sessionId, { limit: maxEntries });
-  const known = historyWindow(page.entries, { maxEntries, maxBytes });
+  // A runner that reports while it works has rows of this run there, too.
+  const before = page.entries.filter(({ id }) => id.slice(0, id.lastIndexOf(":")) !== run?.runId);
+  const known = historyWindow(before, { maxEntries, maxBytes });
   return [...known.map(({ id: _id, seq: _seq, ...entry }) => entry), ...(run?.soFar() ?? [])];
 }
 
-/** A label belongs to work that goes on: a child that has ended gives it up. */
+/** A label belongs to work that goes on: a child that has ended gives it up. Seen before anything is made; the index has the last word. */
 async function freeingLabel(
   label: string,
   agentId: string,
   parts: SpawnCheckParts,
-): Promise<readonly Write[]> {
-  const holders = await parts.storage.index.byLabel(label, agentId, 2);
-  const writes = await Promise.all(holders.map((key) => withoutLabelIfOver(key, parts)));
-  return writes.flat();
+): Promise<readonly Write[] | Refused> {
+  const [holder] = await parts.storage.index.byLabel(label, agentId, 1);
+  if (holder === undefined) return [];
+  if (await isInUse(holder, parts)) {
+    const taken = `Another session of agent "${agentId}" has the label ${JSON.stringify(label)}. Choose another one.`;
+    return refused("LABEL_IN_USE", taken);
+  }
+  return [withoutLabel(holder, label)];
 }
 
-async function withoutLabelIfOver(
-  key: SessionKey,
-  { sessions, children }: SpawnCheckParts,
-): Promise<readonly Write[]> {
+async function isInUse(key: SessionKey, { sessions, children }: SpawnCheckParts): Promise<boolean> {
   const session = await sessions.get(key);
-  if (session?.spawnedBy === undefined) return [];
+  if (session?.spawnedBy === undefined) return session !== undefined;
   const task = await children.taskOf(key);
-  if (task !== undefined && task.outcome === undefined) return [];
-  return [
-    {
-      type: "record",
-      table: "session",
-      key,
-      change: (current) => {
-        if (current === undefined) return undefined;
-        const { label: _given, ...rest } = current;
-        return rest;
-      },
+  return task !== undefined && !(await children.isOver(task));
+}
+
+function withoutLabel(key: SessionKey, label: string): Write {
+  return {
+    type: "record",
+    table: "session",
+    key,
+    change(current) {
+      if (current?.label !== label) return current;
+      const { label: _given, ...rest } = current;
+      return rest;
     },
-  ];
+  };
 }

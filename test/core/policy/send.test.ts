@@ -144,4 +144,16 @@ describe("J04: a rule for one channel", () => {
     expect(isAllowed(aSession("main", moved), { rules })).toBe(true);
     expect(isAllowed(aSession("main", { channel: "discord", route: at("telegram") }), { rules })).toBe(false);
   });
+
+  it("POL-1: a rule for the key of a requester holds for what it has spawned, wherever that speaks", () => {
+    const deny: Rules = [{ action: "deny", match: { keyPrefix: "discord:channel:222" } }];
+    const child = aSession("agent:ops:subagent:u1", {
+      spawnedBy: key("discord:channel:222"),
+      route: at("discord"),
+    });
+    expect(isAllowed(child, { rules: deny })).toBe(false);
+    expect(isAllowed(aSession("agent:ops:subagent:u2", { route: at("discord") }), { rules: deny })).toBe(
+      true,
+    );
+  });
 });

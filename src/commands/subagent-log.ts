@@ -1,0 +1,69 @@
+import { shortLine, type TaskView } from "../core/children/task-row.ts";
+import type { Block, TranscriptEntry } from "../core/ports/run.ts";
+import { historyView } from "../core/transcript/history-view.ts";
+import { readTail } from "../core/transcript/tail.ts";
+import type { CommandParts } from "./command.ts";
+import { nameOf, plain } from "./task-lines.ts";
+import type { Words } from "./words.ts";
+
+const ROWS = 10;
+const LONGEST_ROW = 600;
+/** Two or three messages of a phone, not twenty. */
+const LONGEST_LOG = 3500;
+
+/** The newest rows of a child's transcript, cleaned and masked like everything that is read from outside; oldest first. */
+export async function logOf(
+  view: TaskView,
+  words: Words,
+  { sessions, storage, redactor }: Pick<CommandParts, "sessions" | "storage" | "redactor">,
+): Promise<string> {
+  const session = await sessions.get(view.sessionKey);
+  if (session === undefined) return words("subagents.log.gone", { name: nameOf(view) });
+  const at = { limit: ROWS, includeTools: false };
+  const { entries } = await readTail(storage.transcripts, session.sessionId, at);
+  const { messages } = historyView(entries, { includeTools: false, redactor });
+  const lines = messages.map(rowLine).filter((line) => line !== "");
+  if (lines.length === 0) return words("subagents.log.empty", { name: nameOf(view) });
+  return [words("subagents.log.title", { name: nameOf(view) }), ...newest(lines, LONGEST_LOG)].join("\n");
+}
+
+const SPEAKER: Readonly<Record<TranscriptEntry["role"], string>> = {
+  user: "→",
+  assistant: "←",
+  system: "·",
+  toolResult: "·",
+};
+
+/** One row is one line: `→` what the child was told, `←` what it said, `·` what the runtime noted. */
+function rowLine({ role, content, sender }: TranscriptEntry): string {
+  const said = content.map(blockText).filter((text) => text !== "");
+  if (said.length === 0) return "";
+  const who = sender?.name === undefined ? "" : `${sender.name}: `;
+  return `${SPEAKER[role]} ${plain(shortLine(who + said.join(" "), LONGEST_ROW, (text) => text))}`;
+}
+
+function blockText(block: Block): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "toolCall":
+      return `[${block.name}]`;
+    case "attachment":
+      return `[${block.name ?? block.mediaType}]`;
+    case "thinking":
+    case "toolResult":
+      return "";
+    default:
+      return block satisfies never;
+  }
+}
+
+/** As many of the last lines as there is room for; at least one. */
+function newest(lines: readonly string[], room: number): readonly string[] {
+  let left = room;
+  const from = lines.findLastIndex((line, at) => {
+    left -= line.length + 1;
+    return left < 0 && at < lines.length - 1;
+  });
+  return lines.slice(from + 1);
+}
