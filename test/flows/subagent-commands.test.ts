@@ -509,8 +509,8 @@ describe("/stop", () => {
     expect(childrenOf(board)).toEqual([]);
     opening.open();
     await board.quiet();
-    expect(outcomes(board)).toEqual(["killed"]);
-    expect(discord.sent.at(-1)?.text).toBe("⏹ Stopped: 1 run and 1 subagent.");
+    expect(outcomes(board)).toEqual([]);
+    expect(discord.sent.at(-1)?.text).toBe("⏹ Stopped: 1 run.");
   });
 
   it("CMD ANN-4: meeting the end of a child it leaves one end of it, told once", async () => {
