@@ -1,5 +1,6 @@
 import { INTERRUPTED } from "../announce/wording.ts";
 import type { Spoken } from "../delivery/spoken.ts";
+import { given } from "../given.ts";
 import type { NewEntry, RunOutcome } from "../ports/run.ts";
 import type { RunStatus, Session, Usage } from "../ports/session.ts";
 
@@ -104,8 +105,15 @@ export function afterRun(
     endedAtMs: ran.nowMs,
     abortedLastRun: ending.kind === "interrupted" || ending.kind === "killed" || ending.kind === "timeout",
     ...(made.model === undefined ? {} : { model: made.model }),
-    ...(made.usage === undefined ? {} : { usage: made.usage }),
+    ...given({ usage: made.usage ?? usageUnder(made.model, current) }),
   };
+}
+
+/** What an earlier run reported still counts; the size of its window belongs to its model. */
+function usageUnder(model: string | undefined, { usage, model: before }: Session): Usage | undefined {
+  if (usage === undefined || model === undefined || model === before) return usage;
+  const { contextTokens: _window, ...counters } = usage;
+  return counters;
 }
 
 /**

@@ -16,6 +16,7 @@ import { isUnreachable, patiently } from "./patience.ts";
 import { reportProgress } from "./progress.ts";
 import { type RecordedCalls, recordCalls } from "./recorder.ts";
 import { runAgent } from "./run-agent.ts";
+import { runModel } from "./run-model.ts";
 import { numbered, placeOf } from "./turn.ts";
 
 /** Handler of the agents' pool: executes one run of a session and says, in one settlement, everything that came of it. */
@@ -92,7 +93,7 @@ async function execute(
     return conclude(place, input, { kind: "failed", error }, { entries: [] }, parts);
   }
   const recorder: RecordedCalls = recordCalls(
-    toolsOf(place, () => [input, ...recorder.answered()], parts),
+    await toolsOf(place, () => [input, ...recorder.answered()], parts),
     run.id,
     parts.clock,
   );
@@ -118,11 +119,11 @@ async function execute(
   return patiently(() => conclude(place, input, ending, made, parts), parts.clock);
 }
 
-function toolsOf(
+async function toolsOf(
   { run, job, session, heard }: RunPlace,
   soFar: RunContext["soFar"],
   parts: ExecutorParts,
-): readonly BoundTool[] {
+): Promise<readonly BoundTool[]> {
   // A child that announces is at the end of its work: what it began now nobody would wait for.
   if (job.child?.step === "announce") return [];
   const context = given({
@@ -131,6 +132,7 @@ function toolsOf(
     replyTo: job.replyTo,
     byOwner: job.byOwner === true,
     locale: job.locale,
+    model: runModel(session, parts.config, job.model),
     heard: (exchangeId: string) => heard.add(exchangeId),
     soFar,
     whileWaiting: run.whileWaiting,
@@ -166,8 +168,7 @@ async function requestOf(
     limit: maxEntries,
   });
   const view = (entry: TranscriptEntry) => promptView(entry, speakers);
-  const agent = config.agents.list.find(({ id }) => id === session.agentId);
-  const model = job.model ?? session.modelOverride ?? agent?.model;
+  const model = runModel(session, config, job.model);
   const thinking = job.thinking ?? session.thinkingLevel;
   return {
     runId: run.id,

@@ -21,6 +21,8 @@ export interface RunContext {
   readonly replyTo?: Address;
   readonly byOwner: boolean;
   readonly locale?: string;
+  /** Absent: the runner's own. */
+  readonly model?: string;
   /** The answer of this exchange stands in the result of a call of this run. */
   heard(exchangeId: string): void;
   /** The rows of this run until now: what it was asked, and the calls that have been answered. */
@@ -87,7 +89,7 @@ export interface ExecutorParts {
   /** What executes this session; undefined: its agent is not configured, or there is no harness. */
   runnerOf(session: Session): AgentRunner | undefined;
   /** The session tools of a run, bound to it. */
-  tools(session: Session, run: RunContext): readonly BoundTool[];
+  tools(session: Session, run: RunContext): Promise<readonly BoundTool[]>;
   /** Shows "typing" where the reply will go, under the send policy; the returned function ends it. */
   typing(session: Session, job: Job): () => void;
   /** A short sentence for a person whose message got no answer. */

@@ -178,6 +178,14 @@ describe("the session after a run", () => {
     });
   });
 
+  it("H02: the window of one model is not shown for another that reports no counters", () => {
+    const before = { ...session, usage: { totalTokens: 5, contextTokens: 200_000 } };
+    expect(afterRun(before, ran, endings.ok, { entries: [], model: "m-2" }).usage).toEqual({
+      totalTokens: 5,
+    });
+    expect(afterRun(before, ran, endings.ok, { entries: [], model: "m-0" }).usage).toEqual(before.usage);
+  });
+
   it("STORE-6: a run that outlived a reset does not write into the new session id", () => {
     const after = afterRun({ ...session, sessionId: "new" }, ran, endings.timeout, { entries: [] });
     expect(after).toEqual({ ...session, sessionId: "new", updatedAtMs: 300 });
