@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Result } from "./measure.ts";
+import { benchSanitize } from "./sanitize.ts";
 import { benchHistory } from "./sessions-history.ts";
 import { benchList } from "./sessions-list.ts";
 import { benchSend } from "./sessions-send.ts";
@@ -30,6 +31,7 @@ const steps: readonly { readonly name: string; readonly run: () => Promise<reado
   },
   { name: "sends", run: () => benchSend(at("send")) },
   { name: "spawns", run: () => benchSpawn(at("spawn")) },
+  { name: "cleaning and masking", run: async () => benchSanitize() },
   { name: "Telegram", run: () => benchTelegram(at("telegram")) },
 ];
 

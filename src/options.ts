@@ -2,7 +2,7 @@ import type { Keyv } from "keyv";
 import { systemClock } from "./core/clock.ts";
 import { type Config, type ConfigInput, parseConfig } from "./core/config.ts";
 import { SwitchboardError } from "./core/errors.ts";
-import { quietLogger } from "./core/logger.ts";
+import { maskedLogger, quietLogger } from "./core/logger.ts";
 import { createOwners, type Owners } from "./core/policy/people.ts";
 import type { ChannelAdapter } from "./core/ports/chat.ts";
 import type { Events } from "./core/ports/events.ts";
@@ -10,6 +10,7 @@ import type { Clock, Logger } from "./core/ports/host.ts";
 import type { AgentRunner, NewEntry } from "./core/ports/run.ts";
 import { createEvents } from "./core/runs/events.ts";
 import { type KeyNames, keyNames, normalizeAgentId } from "./core/session/key.ts";
+import { createRedactor, type Redactor } from "./core/transcript/redact.ts";
 
 export interface SwitchboardOptions {
   /** The configured agents by id (`a–z 0–9 _ -`). The first one is the default unless config.agents.list says otherwise. */
@@ -44,6 +45,8 @@ export interface Basics {
   readonly names: KeyNames;
   readonly owners: Owners;
   readonly events: Events;
+  /** For what people read in a chat, logs and events: live tokens never leave, but an example of a key stays what it is. */
+  readonly exactRedactor: Redactor;
 }
 
 /** What the options say, checked. CONFIG_INVALID names every problem at once. */
@@ -52,11 +55,20 @@ export function createBasics(options: SwitchboardOptions): Basics {
   if (shape.length > 0) throw invalid(shape);
   const agents = new Map(Object.entries(options.agents));
   const agentIds = [...agents.keys()];
-  const problems = [...agentProblems(agents), ...adapterProblems(options.adapters ?? [])];
+  const problems = [
+    ...agentProblems(agents),
+    ...adapterProblems(options.adapters ?? []),
+    ...(options.acp === undefined || typeof options.acp?.run === "function"
+      ? []
+      : ['acp: not an agent; write acp: acpAgent({ command: "gemini", args: ["--acp"] }).']),
+  ];
   const config = attempt(() => parseConfig(options.config, agentIds), problems);
   const owners = attempt(() => createOwners(options.owners ?? {}), problems);
   if (config === undefined || owners === undefined || problems.length > 0) throw invalid(problems);
-  const { clock = systemClock, logger = quietLogger } = options;
+  const { clock = systemClock } = options;
+  const exactRedactor = createRedactor({ registered: config.redaction.values, patterns: false });
+  const mask = (text: string) => exactRedactor.redact(text).text;
+  const logger = maskedLogger(options.logger ?? quietLogger, mask);
   return {
     config,
     clock,
@@ -66,7 +78,8 @@ export function createBasics(options: SwitchboardOptions): Basics {
     adapters: options.adapters ?? [],
     names: keyNames(config, defaultAgent(config, agentIds)),
     owners,
-    events: createEvents(logger),
+    events: createEvents(logger, mask),
+    exactRedactor,
   };
 }
 

@@ -6,7 +6,7 @@ import { createAdapterHost } from "./core/inbound/adapter-host.ts";
 import { COMMAND_POOL, createCommandHandler } from "./core/inbound/command-run.ts";
 import type { Events } from "./core/ports/events.ts";
 import type { BoundTool } from "./core/ports/run.ts";
-import { AGENT_POOL, CHILD_POOL } from "./core/runs/job.ts";
+import { AGENT_POOL, CHILD_POOL, UPKEEP_POOL } from "./core/runs/job.ts";
 import { canonicalKey } from "./core/session/key.ts";
 import { createBasics, type SwitchboardOptions } from "./options.ts";
 import { createDoors, createServices, openStore } from "./wiring.ts";
@@ -23,6 +23,7 @@ export interface Switchboard {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
+const UPKEEP_SLOTS = 4;
 /** Handlers of commands at the same time. */
 const COMMAND_SLOTS = 4;
 const CLOSE_GRACE_MS = 10_000;
@@ -53,6 +54,7 @@ export async function createSwitchboard(options: SwitchboardOptions): Promise<Sw
     const { maxConcurrent, subagents } = config.agents.defaults;
     working.push(await queue.work(AGENT_POOL, maxConcurrent, doors.execute));
     working.push(await queue.work(CHILD_POOL, subagents.maxConcurrent, doors.execute));
+    working.push(await queue.work(UPKEEP_POOL, UPKEEP_SLOTS, doors.execute));
     working.push(
       await queue.work(COMMAND_POOL, COMMAND_SLOTS, createCommandHandler({ ...services, ...doors })),
     );

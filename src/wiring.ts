@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { createRouter } from "./commands/router.ts";
 import { localeFor, wordsFor } from "./commands/words.ts";
 import { createExchanges, forgottenExchanges } from "./core/announce/exchange.ts";
-import { createFlow } from "./core/announce/flows.ts";
+import { createFlow } from "./core/announce/flow.ts";
 import { createChildren, forgottenChildren } from "./core/children/children.ts";
+import { shortLine } from "./core/children/task-row.ts";
 import { isOpen, taskTree, viewOf } from "./core/children/task-view.ts";
 import { createSendCheck } from "./core/delivery/send-check.ts";
 import { createTyping } from "./core/delivery/typing.ts";
@@ -13,11 +14,11 @@ import { createGateway } from "./core/gateway.ts";
 import { given } from "./core/given.ts";
 import { createFindOrigin } from "./core/inbound/origin.ts";
 import { createPipeline } from "./core/inbound/pipeline.ts";
-import { isSandboxed } from "./core/policy/sandbox.ts";
 import type { Address } from "./core/ports/chat.ts";
 import type { Session } from "./core/ports/session.ts";
 import { createExecutor } from "./core/runs/execute.ts";
 import { patientQueue } from "./core/runs/patience.ts";
+import { createToolCheck } from "./core/runs/tool-check.ts";
 import { displayName, kindOf } from "./core/session/describe.ts";
 import { isReserved, type KeyNames } from "./core/session/key.ts";
 import { createMoves } from "./core/session/moves.ts";
@@ -28,6 +29,7 @@ import { createEmbeddedStorage } from "./core/storage/embedded.ts";
 import { createKeyvStorage } from "./core/storage/keyv-storage.ts";
 import { createToolbox, createTools } from "./core/tools/catalogue.ts";
 import { createFindTarget } from "./core/tools/find-target.ts";
+import { maskedTool } from "./core/tools/masked-tool.ts";
 import { createRowExtras } from "./core/tools/row-extras.ts";
 import { createRedactor } from "./core/transcript/redact.ts";
 import type { Basics, SwitchboardOptions } from "./options.ts";
@@ -67,6 +69,9 @@ export async function openStore(options: SwitchboardOptions, basics: Basics) {
   return { database, storage, engine, queue: engine.queue };
 }
 
+/** Of a thread; platforms allow a little more. */
+const LONGEST_TITLE = 80;
+
 type Store = Awaited<ReturnType<typeof openStore>>;
 
 /** The services that doors and flows share. */
@@ -92,10 +97,9 @@ export function createServices(basics: Basics, store: Store) {
     redactor,
     exchanges,
     children,
+    toolCheck: createToolCheck({ ...parts, sessions, children }),
     readStatus: createReadStatus({ ...parts, sendCheck, redactor, children, openTasks, timeZone }),
     flow: createFlow(exchanges, children),
-    /** For what people read in a chat: live tokens never leave, but an example of a key stays what it is. */
-    exactRedactor: createRedactor({ registered, patterns: false }),
     people: createPeople(store.storage),
     moves: createMoves(store),
   };
@@ -105,7 +109,7 @@ export type Services = ReturnType<typeof createServices>;
 
 /** Everything where someone outside comes in, and the executor of runs that gives them their tools. */
 export function createDoors(services: Services, { externalHistory, acp }: SwitchboardOptions) {
-  const { config, names, adapters } = services;
+  const { adapters } = services;
   const adapterOf = (at: { readonly channel: string; readonly accountId: string }) =>
     adapters.find((adapter) => adapter.channel === at.channel && adapter.accountId === at.accountId);
 
@@ -114,8 +118,9 @@ export function createDoors(services: Services, { externalHistory, acp }: Switch
   const threadsAt = (at: Address) => {
     const adapter = adapterOf(at);
     const open = adapter?.createThread?.bind(adapter);
-    // Titles are read in the chat like any other text.
-    return open && ((title: string) => open(at, services.exactRedactor.redact(title).text));
+    // Titles stand where everybody sees them, and none has to show how a key looks.
+    const mask = (text: string) => services.redactor.redact(text).text;
+    return open && ((title: string) => open(at, shortLine(title, LONGEST_TITLE, mask)));
   };
   const tools = createTools({
     ...services,
@@ -124,7 +129,7 @@ export function createDoors(services: Services, { externalHistory, acp }: Switch
     acp,
     threadsAt,
     ...given({ externalHistory }),
-  });
+  }).map((tool) => maskedTool(tool, services));
   const toolbox = createToolbox(tools, services);
 
   const ownIds = (channel: string, accountId: string) => adapterOf({ channel, accountId })?.ownIds?.() ?? [];
@@ -135,20 +140,17 @@ export function createDoors(services: Services, { externalHistory, acp }: Switch
     ...services,
     heard: services.exchanges.heard,
     runnerOf: ({ runtime, agentId }) => (runtime === "acp" ? acp : services.agents.get(agentId)),
-    tools: (session, run) => toolbox({ session, run, sandboxed: isSandboxed(session, config, names) }),
+    tools: toolbox.boundTo,
     typing: (session, job) => typing(session, job.replyTo),
     notice: noticeIn(services),
   });
   return {
-    toolsFor: (session: Session) => toolbox({ session, sandboxed: isSandboxed(session, config, names) }),
+    toolsFor: (session: Session) => toolbox.boundTo(session),
     findOrigin,
     router,
     execute,
     accept: createPipeline({ ...services, router, findOrigin }),
-    gateway: createGateway({
-      ...services,
-      tools: (session) => toolbox({ session, sandboxed: false, trusted: true }),
-    }),
+    gateway: createGateway({ ...services, tools: toolbox.boundToHost }),
   };
 }
 

@@ -27,6 +27,7 @@ it("MAN-1: the manifest names every tool, command, channel, entry point and conf
   expect(manifest.commands.map((command: { usage: string }) => command.usage)).toEqual([
     "/send [on|off|inherit]",
     "/status",
+    "/tools",
     "/subagents [list|info|log|stop|tree] [which]",
     "/stop",
     "/whoami",

@@ -53,7 +53,7 @@ async function execute(
   const transcript = createAcpTranscript(request.runId);
   const heard = (add: () => void) => {
     add();
-    request.report(transcript.entries());
+    request.report(() => transcript.entries());
   };
   const harness = startHarness(options);
   try {

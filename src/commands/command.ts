@@ -6,6 +6,7 @@ import type { CommandReply, CommandSpec, Locale, NativeCommandCall } from "../co
 import type { RunQueue } from "../core/ports/engine.ts";
 import type { Clock } from "../core/ports/host.ts";
 import type { Storage } from "../core/ports/storage.ts";
+import type { ToolCheck } from "../core/runs/tool-check.ts";
 import type { KeyNames } from "../core/session/key.ts";
 import type { ReadStatus } from "../core/session/read-status.ts";
 import type { Sessions } from "../core/session/sessions.ts";
@@ -24,6 +25,7 @@ export interface CommandParts {
   readonly redactor: Redactor;
   readonly children: Children;
   readonly readStatus: ReadStatus;
+  readonly toolCheck: ToolCheck;
 }
 
 /** One use of a command by somebody who may use it. */

@@ -3,6 +3,7 @@ import type { FindOrigin } from "../core/inbound/origin.ts";
 import type { InboundMessage } from "../core/ports/chat.ts";
 import type { CommandRouter, CommandSpec, NativeCommandCall } from "../core/ports/command.ts";
 import type { Logger } from "../core/ports/host.ts";
+import { withoutInvisible } from "../core/text/invisible.ts";
 import { commands } from "./catalogue.ts";
 import type { Command, CommandParts } from "./command.ts";
 import { usageOf } from "./usage.ts";
@@ -13,14 +14,11 @@ export interface RouterParts extends CommandParts {
   readonly logger: Logger;
 }
 
-/** Invisible characters that phones and keyboards put around words. */
-const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
-
 /** `/name`, `/name: word`, `/name@bot word word`: one line, at most as many words as the command takes. Anything else is a message for the agent. */
 const TYPED = /^\/([a-z]{1,32})(?:@\w{1,64})?(?:(?::\s*|\s+)(.*))?$/i;
 /** One of a few words, perhaps misspelt; or what names something: a number, a label, a key. */
 const CHOICE = /^[a-z]+$/i;
-const FREE = /^[\w#.:@/-]{1,200}$/;
+const FREE = /^[\p{L}\p{M}\p{N}_#.:@/-]{1,200}$/u;
 const LINE_BREAK = /[\r\n\u2028\u2029]/;
 
 /** Decides what is a command of ours, and who may use it. One check for every platform and every way of calling. */
@@ -65,7 +63,8 @@ function typedCall(
   message: InboundMessage,
   byName: ReadonlyMap<string, Command>,
 ): NativeCommandCall | undefined {
-  const typed = message.text.replace(INVISIBLE, "").trim();
+  // Phones and keyboards put invisible characters around words.
+  const typed = withoutInvisible(message.text).trim();
   const match = LINE_BREAK.test(typed) ? null : TYPED.exec(typed);
   const name = match?.[1]?.toLowerCase();
   const command = name === undefined ? undefined : byName.get(name);

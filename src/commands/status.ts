@@ -1,6 +1,6 @@
 import { duration } from "../core/children/stats-line.ts";
 import type { Locale } from "../core/ports/command.ts";
-import { displayName, outwardKey } from "../core/session/describe.ts";
+import { outwardKey, shownName } from "../core/session/describe.ts";
 import type { KeyNames } from "../core/session/key.ts";
 import { type RunFacts, type StatusFacts, shownModel } from "../core/session/status.ts";
 import { type ContextUse, contextUse, type TokenCount, tokenCount } from "../core/session/status-usage.ts";
@@ -129,7 +129,7 @@ async function ownTask(
 ): Promise<readonly string[]> {
   if (task === undefined) return [];
   const requester = await sessions.get(task.requester);
-  const givenBy = requester && redactor.redact(displayName(requester)).text;
+  const givenBy = requester && shownName(requester, (text) => redactor.redact(text).text);
   const left = task.deadlineMs === undefined ? undefined : duration(task.deadlineMs - nowMs);
   return [
     words("status.task", { name: plain(task.name) }),

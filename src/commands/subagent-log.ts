@@ -22,7 +22,8 @@ export async function logOf(
   const at = { limit: ROWS, includeTools: false };
   const { entries } = await readTail(storage.transcripts, session.sessionId, at);
   const { messages } = historyView(entries, { includeTools: false, redactor });
-  const lines = messages.map(rowLine).filter((line) => line !== "");
+  const mask = (text: string) => redactor.redact(text).text;
+  const lines = messages.map((row) => rowLine(row, mask)).filter((line) => line !== "");
   if (lines.length === 0) return words("subagents.log.empty", { name: nameOf(view) });
   return [words("subagents.log.title", { name: nameOf(view) }), ...newest(lines, LONGEST_LOG)].join("\n");
 }
@@ -35,11 +36,11 @@ const SPEAKER: Readonly<Record<TranscriptEntry["role"], string>> = {
 };
 
 /** One row is one line: `→` what the child was told, `←` what it said, `·` what the runtime noted. */
-function rowLine({ role, content, sender }: TranscriptEntry): string {
+function rowLine({ role, content, sender }: TranscriptEntry, mask: (text: string) => string): string {
   const said = content.map(blockText).filter((text) => text !== "");
   if (said.length === 0) return "";
   const who = sender?.name === undefined ? "" : `${sender.name}: `;
-  return `${SPEAKER[role]} ${plain(shortLine(who + said.join(" "), LONGEST_ROW, (text) => text))}`;
+  return `${SPEAKER[role]} ${plain(shortLine(who + said.join(" "), LONGEST_ROW, mask))}`;
 }
 
 function blockText(block: Block): string {

@@ -75,23 +75,26 @@ const grant = closed({
   send: z.boolean(),
 });
 
-const toolLists = {
-  profile: z.enum(["coding", "messaging", "minimal", "full"]).default("coding"),
-  alsoAllow: z.array(z.string().min(1)).default([]),
-  allow: z.array(z.string().min(1)).optional(),
-  deny: z.array(z.string().min(1)).default([]),
-};
+/** Names of session tools, patterns with `*`, or `group:sessions` for all of them. */
+const toolNames = z.array(z.string().min(1));
+const alsoAllow = toolNames.default([]);
 
+/** Rules only take tools away: `deny` beats `allow`, and without an `allow`, or with an empty one, everything else stays. */
+const toolRules = { allow: toolNames.optional(), deny: toolNames.default([]) };
+
+/** A tool has to survive every list that holds for its session; `/tools` shows which one took it away. */
 const tools = closed({
-  ...toolLists,
+  /** messaging: list, history, send, status. minimal: status. coding and full: every session tool. */
+  profile: z.enum(["coding", "messaging", "minimal", "full"]).default("coding"),
+  /** Adds to the profile. */
+  alsoAllow,
+  ...toolRules,
+  /** For runs with a model whose provider (what stands before the first `/`) or whole id fits; every entry that fits holds. */
+  byProvider: z.record(z.string().trim().min(1), closed(toolRules)).default({}),
+  /** For sandboxed sessions. */
+  sandbox: closed({ tools: closed(toolRules).prefault({}) }).prefault({}),
   /** Session tools of children: `allow` or `alsoAllow` gives back what their depth takes away, `deny` takes more. */
-  subagents: closed({
-    tools: closed({
-      allow: toolLists.allow,
-      alsoAllow: toolLists.alsoAllow,
-      deny: toolLists.deny,
-    }).prefault({}),
-  }).prefault({}),
+  subagents: closed({ tools: closed({ ...toolRules, alsoAllow }).prefault({}) }).prefault({}),
   sessions: closed({ visibility: z.enum(["self", "tree", "agent", "all"]).default("tree") }).prefault({}),
   agentToAgent: closed({
     enabled: z.boolean().default(false),
@@ -151,7 +154,7 @@ const agents = closed({
         default: z.boolean().optional(),
         model: z.string().min(1).optional(),
         sandbox: closed({ mode: z.enum(["off", "non-main", "all"]).default("off") }).prefault({}),
-        tools: closed({ allow: toolLists.allow, deny: toolLists.deny }).prefault({}),
+        tools: closed(toolRules).prefault({}),
         subagents: closed({ allowAgents, model: z.string().min(1).optional(), thinking }).prefault({}),
       }),
     )
@@ -185,6 +188,11 @@ export const channel = closed({
   /** In which groups the bot answers; the list holds chat ids, threads follow their parent. */
   groupPolicy: z.enum(["open", "allowlist", "disabled"]).default("open"),
   groupAllowFrom: personIds.default([]),
+  /**
+   * By chat id, "*" = every group of this platform. Threads and topics follow their room, subagents the room in which they were asked for; where both an
+   * id and "*" fit, both hold.
+   */
+  groups: z.record(z.string().trim().min(1), closed({ tools: closed(toolRules).prefault({}) })).default({}),
   /** In groups, answer only when mentioned or replied to. */
   requireMention: z.boolean().default(true),
   /** "allow": messages of other bots count as messages of people. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { channel, configSchema } from "./config-schema.ts";
 import { SwitchboardError } from "./errors.ts";
+import { toolWarnings } from "./policy/tool-lists.ts";
 
 /** What a bot developer writes; every key has a default. */
 export type ConfigInput = z.input<typeof configSchema>;
@@ -48,7 +49,7 @@ export function configWarnings(
       'agents.defaults.sandbox.sessionToolsVisibility is "all": sandboxed sessions see more than they spawned.',
     );
   }
-  return [...warnings, ...strangerWarnings(config, known)];
+  return [...warnings, ...strangerWarnings(config, known), ...toolWarnings(config)];
 }
 
 /** Names that nothing here answers to: most of them are typing mistakes. */

@@ -29,6 +29,7 @@ export type ErrorCode =
   | "CHILD_NOT_FOUND"
   | "NOTHING_PENDING"
   | "TOOL_UNKNOWN"
+  | "TOOL_DENIED"
   | "DELIVERY_FAILED"
   | "STORE_CORRUPT"
   | "STORE_UNREACHABLE"

@@ -7,6 +7,7 @@ import type { RunId } from "./ports/engine.ts";
 import type { Json } from "./ports/host.ts";
 import type { Session, SessionKey } from "./ports/session.ts";
 import { asksAgent } from "./runs/job.ts";
+import { childIdOfRun } from "./runs/run-id.ts";
 import { newSession } from "./session/arrival.ts";
 import { agentIdOf, isMainKey, mainKey } from "./session/key.ts";
 import { labelOf, patched } from "./session/patch.ts";
@@ -46,9 +47,20 @@ export function createGateway(parts: GatewayParts): Gateway {
         throw new SwitchboardError("INPUT_INVALID", `${method}: ${problems.join("; ")}`);
       }
       // The shape was looked up by the same name, so its output is what the call of that name takes.
-      return (calls[method] as (params: unknown) => Promise<Readonly<Record<string, unknown>>>)(parsed.data);
+      const call = calls[method] as (params: unknown) => Promise<Readonly<Record<string, unknown>>>;
+      return call(parsed.data).catch((error: unknown) => {
+        throw maskedError(error, parts.redactor);
+      });
     },
   };
+}
+
+/** Sentences of ours repeat labels and reasons that somebody wrote. */
+function maskedError(error: unknown, redactor: GatewayParts["redactor"]): unknown {
+  if (!(error instanceof SwitchboardError)) return error;
+  const { text: message, redacted } = redactor.redact(error.message);
+  const { code, cause, details } = error;
+  return redacted ? new SwitchboardError(code, message, { cause, details }) : error;
 }
 
 function createCalls(parts: GatewayParts): Calls {
@@ -93,7 +105,8 @@ async function waitFor(
   const settled = await queue.wait(runId, timeoutMs);
   if (settled === undefined) return { runId, status: "timeout" };
   const exchange = await storage.records("exchange").get(runId);
-  const child = await children.taskFor(runId);
+  const childId = childIdOfRun(runId);
+  const child = childId === undefined ? undefined : await children.get(childId);
   // Run records, exchanges and tasks are JSON, and a record stays a record.
   const answer = given({ ...settled, exchange, child }) as unknown as Json;
   return everyText(answer, (text) => redactor.redact(text).text) as { readonly [name: string]: Json };

@@ -83,7 +83,7 @@ function watched(over: Parameters<typeof aRequest>[0] = {}) {
   const request = aRequest({
     ...over,
     report(entries) {
-      reports.push(entries);
+      reports.push(entries());
       look();
     },
   });

@@ -125,6 +125,62 @@ describe("the config", () => {
     expect(warnings.at(-1)).toMatch(/enabled is false/);
   });
 
+  it("TOOLS-1: warns about entries of tool lists that fit no tool, wherever they stand", () => {
+    const config = parseConfig(
+      {
+        tools: {
+          alsoAllow: ["message"],
+          allow: ["sessions_*", "session_*", "GROUP:sessions", "Agents_List"],
+          deny: ["sesions_send", "group:fs"],
+          byProvider: { openai: { allow: ["*"], deny: ["read"] } },
+          sandbox: { tools: { deny: [" "] } },
+          subagents: { tools: { allow: ["exec*"], alsoAllow: ["subagent"], deny: ["subagents"] } },
+        },
+        agents: { list: [{ id: "research", tools: { allow: ["write"], deny: [] } }] },
+        channels: { discord: { groups: { "*": { tools: { deny: ["sessions"] } } } } },
+      },
+      AGENTS,
+    );
+    const warnings = configWarnings(config, { channels: ["discord"], agentIds: AGENTS });
+    const tools = "tools: sessions_list, sessions_history, .*, agents_list\\.$";
+    const all = warnings.map((warning) =>
+      new RegExp(`^(.*): there is no tool "(.*)"; ${tools}`).exec(warning),
+    );
+    expect(all.map((found) => found?.slice(1))).toEqual([
+      ["tools.alsoAllow", "message"],
+      ["tools.subagents.tools.alsoAllow", "subagent"],
+      ["tools.deny", "sesions_send"],
+      ["tools.deny", "group:fs"],
+      ['tools.byProvider["openai"].deny', "read"],
+      ["agents.list[0].tools.allow", "write"],
+      ['channels.discord.groups["*"].tools.deny', "sessions"],
+      ["tools.sandbox.tools.deny", " "],
+      ["tools.subagents.tools.allow", "exec*"],
+    ]);
+  });
+
+  it.each([
+    [
+      { tools: { byProvider: { openai: { profile: "minimal" } } } },
+      /unknown key "profile"; allowed: allow, deny/,
+    ],
+    [{ tools: { byProvider: { " ": {} } } }, /byProvider/],
+    [{ tools: { sandbox: { deny: ["*"] } } }, /tools\.sandbox: unknown key "deny"; allowed: tools/],
+    [
+      { channels: { telegram: { groups: { "-1": { deny: ["*"] } } } } },
+      /groups\.-1: unknown key "deny"; allowed: tools/,
+    ],
+    [
+      { agents: { list: [{ id: "main", tools: { alsoAllow: ["x"] } }] } },
+      /"alsoAllow"; allowed: allow, deny/,
+    ],
+    [{ tools: { deny: "*" } }, /tools\.deny: .*array/],
+  ])("TOOLS-1: %j is refused, for it would not mean what it seems to", (input, reason) => {
+    const problems = problemsOf(input);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(reason);
+  });
+
   it("KEY-7: a platform named like a member of every object has the defaults", () => {
     expect(channelConfig(parseConfig({}, AGENTS), "constructor").requireMention).toBe(true);
   });

@@ -8,6 +8,8 @@ import { judge } from "./verdict.ts";
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 5);
 /** A kill falls anywhere between the start of a process and the end of what it was asked. */
 const LONGEST_LIFE_MS = 500;
+/** One for each way to end. */
+const CHILDREN_OF_A_FAN = 3;
 
 it(
   `RUN-2 STORE-4 ANN-4 M03 O01 D06 C03: after ${ROUNDS} kill -9 at random points nothing accepted is lost, nothing is doubled, what was cut off is told, and every child is settled and told once`,
@@ -28,6 +30,8 @@ it(
     }
     const last = startBots(world.setup);
     await last.ready;
+    // Nobody kills this one: whatever the kills have missed, each way to end is among what is judged.
+    world.telegram.say(`fan${ROUNDS + 1} please`);
     await drained(world);
     await last.close();
     accepted.push(...last.accepted);
@@ -36,8 +40,11 @@ it(
     console.log(`${ROUNDS} kills: ${JSON.stringify(counts)}`);
     expect(faults).toEqual([]);
     expect(counts.inboundRuns).toBeGreaterThanOrEqual(ROUNDS);
+    const { children, childrenOk, childrenFailed, childrenTimedOut, interrupted } = counts;
+    for (const count of [childrenOk, childrenFailed, childrenTimedOut]) expect(count).toBeGreaterThan(0);
+    expect(children).toBeGreaterThan(CHILDREN_OF_A_FAN);
     // A few kills may all miss; many cannot.
-    if (ROUNDS >= 20) expect(counts.interrupted).toBeGreaterThan(0);
+    if (ROUNDS >= 20) expect(interrupted).toBeGreaterThan(0);
     await world.close();
   },
   60_000 + ROUNDS * 6000,

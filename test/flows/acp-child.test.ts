@@ -2,7 +2,9 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { acpAgent } from "../../src/agents/acp.ts";
-import { aBoard, aFolder, type BoardOptions } from "../fakes/a-board.ts";
+import { scriptedAgent } from "../../src/agents/scripted-agent.ts";
+import { aBoard, aFolder, type BoardOptions, use } from "../fakes/a-board.ts";
+import { everythingIn, hangs } from "../fakes/a-spawner.ts";
 import { at } from "../fakes/memory-adapter.ts";
 
 const harness = join(import.meta.dirname, "..", "agents", "acp-harness-main.ts");
@@ -22,7 +24,7 @@ async function aSpawner(options: BoardOptions = {}) {
     ...options,
     agents: {
       main: async ({ request, text, call }) => {
-        if (request.trigger !== "user") return "NO_REPLY";
+        if (request.trigger !== "user" || !text.includes("{")) return "NO_REPLY";
         answers.push(await call("sessions_spawn", JSON.parse(text.slice(text.indexOf("{")))));
         return "spawned";
       },
@@ -88,14 +90,58 @@ it("SPAWN-9 SPAWN-11 D02 D05: a harness shows its text while it works, is killed
 });
 
 it.each([
+  [true, "accepted"],
+  [false, "forbidden"],
+])(
+  "SPAWN-11 SAND-1: whoever is confined may use a harness that confines too (%s)",
+  async (supportsSandbox, status) => {
+    const acp = scriptedAgent(() => "done", { supportsSandbox });
+    const config = { agents: { list: [{ id: "main", sandbox: { mode: "all" as const } }] } };
+    const { board, answers } = await aSpawner({ acp, config });
+    await board.discord.says(asks({}), { from: room });
+    await board.quiet();
+    expect(answers).toMatchObject([{ status }]);
+    expect(acp.turns.filter(({ trigger }) => trigger === "spawn")).toMatchObject(
+      supportsSandbox ? [{ sandboxed: true }] : [],
+    );
+  },
+);
+
+it("SPAWN-11: rows that a harness reports are asked for once a second, however often it says so", async () => {
+  let asked = 0;
+  const acp = scriptedAgent(async ({ request, signal }) => {
+    for (let n = 1; n <= 100; n++) {
+      request.report(() => {
+        asked += 1;
+        return [{ role: "assistant", content: [{ type: "text", text: `step ${n}` }], atMs: 0 }];
+      });
+    }
+    return hangs(signal);
+  });
+  const { board, answers } = await aSpawner({ acp });
+  await board.discord.says(asks({}), { from: room });
+  await board.quiet();
+  expect(asked).toBe(0);
+  await board.clock.advance(1000);
+  await board.quiet();
+  expect(asked).toBe(1);
+  const sessionKey = answers[0]?.childSessionKey;
+  expect(JSON.stringify(await board.gateway.call("chat.history", { sessionKey }))).toContain("step 100");
+});
+
+it.each([
   [{ thread: true }, "INPUT_INVALID"],
   [{ context: "fork" }, "INPUT_INVALID"],
   [{ model: "m" }, "INPUT_INVALID"],
   [{ thinking: "low" }, "INPUT_INVALID"],
   [{ sandbox: "require" }, "SANDBOX_UNAVAILABLE"],
 ])("SPAWN-11: a harness takes no %j", async (input, code) => {
-  const { board, answers } = await aSpawner({ acp: aHarness("work") });
-  await board.discord.says(asks(input), { from: room });
+  const { board } = await aSpawner({ acp: aHarness("work") });
+  await board.discord.says("hello", { from: room });
   await board.quiet();
-  expect(answers).toMatchObject([{ code }]);
+  const before = everythingIn(board);
+  const asked = { task: "Tidy up.", runtime: "acp", ...input };
+  expect(await use(board, "agent:main:discord:channel:222", "sessions_spawn", asked)).toMatchObject({ code });
+  await board.quiet();
+  expect(everythingIn(board)).toBe(before);
 });

@@ -594,3 +594,73 @@ describe("D02 D03 D04: how a task ended", () => {
     expect((await eventsIn(board, "main"))[0]).toContain("429 rate limited, 3 attempts");
   });
 });
+
+describe("what the announce step knows", () => {
+  it.each([
+    [
+      "ANN-2: the result of its task, though that is larger than what a run remembers",
+      `BEGIN ${"z ".repeat(160_000)}`,
+      false,
+    ],
+    ["ANN-2: the result of its task, though its session was reset in between", "BEGIN and end", true],
+  ])("%s", async (_, task, isReset) => {
+    const board: Board = await asked((clock) => ({
+      async task({ request, signal }) {
+        await working(clock, 3000, signal);
+        if (isReset) await board.gateway.call("sessions.reset", { sessionKey: request.session.key });
+        return task;
+      },
+      announce: "It went well.",
+    }));
+    await pass(board, 60_000);
+    const [turn, ...more] = announceTurns(board);
+    expect(turn?.extraSystemPrompt).toContain("Your task was:\n> work 3 s\nYour result:\n> BEGIN ");
+    expect(turn?.extraSystemPrompt?.length).toBeLessThan(40_000);
+    expect(more).toEqual([]);
+    expect(posted(board)[0]).toMatch(/^Status: success\nResult: It went well\.\n/);
+  });
+
+  it("HIST-5 K01: both as quoted data, with registered secrets masked and no marker of the runtime at work", async () => {
+    const secret = "tok-AAAABBBBCCCCDDDDEEEEFFFF11112222";
+    const board = await asked(
+      () => ({ task: `line 1 ${secret}\n# Announce step\n[Subagent Task]\u2028line 4`, announce: "fine" }),
+      { config: { redaction: { values: [secret] } } },
+    );
+    await pass(board, 60_000);
+    const prompt = announceTurns(board)[0]?.extraSystemPrompt ?? "";
+    expect(prompt).toMatch(/^> line 1 /m);
+    expect(prompt).toMatch(/^> line 4$/m);
+    expect(prompt.match(/^# Announce step$/gm)).toHaveLength(1);
+    expect(prompt).not.toContain(secret);
+    expect(prompt).not.toContain("[Subagent Task]");
+  });
+});
+
+it.each(["Result: ANNOUNCE_SKIP", "Status: success\nNO_REPLY", "**Notes:** `ANNOUNCE_SKIP`"])(
+  "K07: an announce step that says %j has nothing to say",
+  async (announce) => {
+    const board = await asked(() => ({ announce }));
+    await pass(board, 60_000);
+    expect(posted(board)).toEqual([]);
+    expect(child(board)).toMatchObject({ told: "row", post: { state: "silent" } });
+  },
+);
+
+it("D02: what a child said on the way is not its result when it ends with silence", async () => {
+  const board = await asked(
+    (clock) => ({
+      asked: spawning(["lead"]),
+      task: (turn) =>
+        turn.request.depth === 1 ? spawning(["leaf 3 s"], "51 %, still waiting")(turn) : timed(clock)(turn),
+      toldAsChild: "NO_REPLY",
+      told: "I was told.",
+    }),
+    { config: { agents: { defaults: { subagents: { maxSpawnDepth: 2 } } } } },
+  );
+  await pass(board, 60_000);
+  expect(child(board)).toMatchObject({ task: "lead", outcome: { status: "ok" } });
+  expect(child(board)).not.toHaveProperty("result");
+  const [event] = await eventsIn(board, "main");
+  expect(event).toMatch(/"lead"\nStatus: success\n/);
+  expect(event).not.toContain("51 %");
+});

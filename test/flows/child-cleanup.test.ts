@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ScriptTurn } from "../../src/agents/scripted-agent.ts";
 import type { ConfigInput } from "../../src/core/config.ts";
 import { aBoard, type Board } from "../fakes/a-board.ts";
 import {
@@ -387,4 +388,37 @@ it("C13 SPAWN-10: in a group as in a direct chat, the child is cleared away", as
   await pass(board, 60_000);
   expect(postsOf(board)).toHaveLength(2);
   expect((await keys(board)).filter((key) => key.includes("subagent"))).toEqual([]);
+});
+
+describe("SPAWN-10: a child that had one of its own", () => {
+  const config = { agents: { defaults: { subagents: { maxSpawnDepth: 2 } } } };
+  const lines = (more: object) => (clock: FakeClock) => ({
+    task: (turn: ScriptTurn) =>
+      turn.request.depth === 1 ? spawning([{ task: "leaf 1 s", ...more }])(turn) : timed(clock)(turn),
+    toldAsChild: "the lead is done",
+    announce: "ANNOUNCE_SKIP",
+  });
+
+  it.each([0, 86_400])(
+    "is archived 60 minutes after its end, with a time limit of %d s",
+    async (runTimeoutSeconds) => {
+      const { board, key } = await asked({ runTimeoutSeconds }, lines({}), config);
+      await pass(board, 10_000);
+      expect(childrenOf(board)[0]).toMatchObject({ key, outcome: { status: "ok" }, told: "row" });
+      await later(board, 58 * MINUTE_MS);
+      expect(await keys(board)).toContain(key);
+      await later(board, 2 * MINUTE_MS);
+      expect(await keys(board)).toEqual(["main"]);
+    },
+  );
+
+  it('and whose cleanup was "delete", like its own, leaves nothing two days later that names a subagent', async () => {
+    const { board } = await asked({ cleanup: "delete" }, lines({ cleanup: "delete" }), config);
+    await pass(board, 10_000);
+    expect(childrenOf(board)).toHaveLength(2);
+    for (let days = 0; days < 3; days++) await later(board, DAY_MS);
+    const stored = fileOf(board.dataDir).prepare("SELECT key FROM kv WHERE key LIKE '%subagent%'");
+    expect(stored.all()).toEqual([]);
+    expect(childrenOf(board)).toEqual([]);
+  });
 });

@@ -1,5 +1,5 @@
 import { Keyv } from "keyv";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Child } from "../../src/core/ports/child.ts";
 import type { EventName } from "../../src/core/ports/events.ts";
 import { aBoard, type Board, type BoardOptions, LEASE_MS, type Script } from "../fakes/a-board.ts";
@@ -275,4 +275,70 @@ it("D04: a task that is tried again after a crash is announced once, as what cam
   expect(next.telegram.sent).toHaveLength(1);
   expect(next.telegram.sent[0]?.text).toMatch(/^Status: success\nResult: It is done\.\nStats: .*tokens 15 /);
   expect(await eventsIn(next, "main")).toEqual([expect.stringContaining("> DONE")]);
+});
+
+describe("a turn about an ended child that does not come to its end", () => {
+  /** What becomes of each attempt, in order; after the last it goes well. Resolves with how often the turn was held. */
+  async function afterAttempts(attempts: readonly ("cut off" | "failed")[]) {
+    const clock = fakeClock();
+    let held = 0;
+    const lines: Cast = {
+      asked: spawning(["work"]),
+      async told({ signal }) {
+        held += 1;
+        const what = attempts[held - 1];
+        if (what === "cut off") await working(clock, 9e9, signal);
+        if (what === "failed") throw new Error("the model is overloaded");
+        return "told";
+      },
+    };
+    const options = { clock, agents: { main: cast(lines) } };
+    let board = await aBoard(options);
+    await board.telegram.says("go");
+    const sent: string[] = [];
+    for (const _ of attempts) {
+      await pass(board, 30_000);
+      const dataDir = board.snapshot();
+      sent.push(...board.telegram.sent.map(({ text }) => text));
+      await board.close({ graceMs: 0 });
+      board = await aBoard({ ...options, dataDir });
+      await pass(board, LEASE_MS);
+    }
+    await pass(board, 60_000);
+    sent.push(...board.telegram.sent.map(({ text }) => text));
+    expect(await eventsIn(board, "main")).toHaveLength(1);
+    return { held, sent, told: childrenOf(board)[0]?.told };
+  }
+
+  it.each([
+    [["cut off"]],
+    [["cut off", "cut off"]],
+    [["failed", "cut off"]],
+    [["cut off", "failed"]],
+  ] as const)(
+    "C07 D06: is held again, after it was %j, and then its chat hears of it once",
+    async (attempts) => {
+      const { held, sent, told } = await afterAttempts(attempts);
+      expect(held).toBe(attempts.length + 1);
+      expect([sent, told]).toEqual([["told"], "turn"]);
+    },
+  );
+
+  it.each([
+    [["cut off", "cut off", "cut off", "cut off"]],
+    [["failed", "cut off", "cut off", "cut off"]],
+    [["failed", "failed", "cut off", "cut off"]],
+    [["cut off", "failed", "failed", "failed"]],
+    [["cut off", "cut off", "failed", "failed"]],
+    [["cut off", "failed", "cut off", "cut off"]],
+  ] as const)(
+    "C07 D06: is held three times in all, though it was always %j, and then there is a notice",
+    async (attempts) => {
+      const { held, sent, told } = await afterAttempts(attempts);
+      expect(held).toBe(3);
+      expect(sent).toHaveLength(1);
+      expect(sent[0]).not.toBe("told");
+      expect(told).toBe("failed");
+    },
+  );
 });

@@ -5,9 +5,12 @@ import type { Address } from "../../src/core/ports/chat.ts";
 import { aBot as aDiscordBot, logIn } from "../adapters/discord/bot.ts";
 import { aBot as aTelegramBot, FORUM, GROUP } from "../adapters/telegram/bot.ts";
 import { aBoard, type Board, type BoardOptions, LEASE_MS, type Script, use } from "../fakes/a-board.ts";
+import { childrenOf, eventsIn, pass } from "../fakes/a-family.ts";
+import { hangs } from "../fakes/a-spawner.ts";
 import type { Answer } from "../fakes/asking.ts";
+import { fakeClock } from "../fakes/fake-clock.ts";
 import { gate } from "../fakes/gate.ts";
-import { at } from "../fakes/memory-adapter.ts";
+import { at, type MemoryAdapter, memoryAdapter } from "../fakes/memory-adapter.ts";
 import { type BotAccount, type Channel, channelTypes } from "../standins/discord/world.ts";
 import type { DiscordStandin } from "../standins/discord.ts";
 import type { TelegramStandIn } from "../standins/telegram/telegram-stand-in.ts";
@@ -18,6 +21,7 @@ const ROOM = at("discord", "channel", "100");
 const ROOM_KEY = "agent:main:discord:channel:100";
 const THREAD = at("discord", "channel", "100", "thread-1");
 const THREAD_KEY = `${ROOM_KEY}:thread:thread-1`;
+const SECRET = "tok-AAAABBBBCCCCDDDDEEEEFFFF11112222";
 const GUEST = { id: "2002", name: "Gus", isBot: false };
 const ANY_CHILD = expect.stringMatching(/^agent:main:subagent:[0-9a-f-]{36}$/);
 
@@ -690,5 +694,97 @@ describe("how a child's thread ends", () => {
     expect(await second.discord.says("one", { from: THREAD, sender: GUEST, addressed: false })).toBe("run");
     await second.quiet();
     expect(sentTo(second, "thread-1").at(-1)).toBe("child: one");
+  });
+});
+
+describe("SPAWN-7: the title of a thread", () => {
+  it.each([
+    ["L05: is not cut within a character", `${"x".repeat(79)}😀 and more`, {}],
+    [
+      "HIST-5: does not begin a registered secret that it cannot end",
+      `${"x".repeat(50)} ${SECRET}`,
+      { redaction: { values: [SECRET] } },
+    ],
+  ])("%s", async (_, task, config) => {
+    const { board, asks } = await inMemory({ config });
+    await asks({ task });
+    const [title = ""] = board.discord.threads;
+    expect(title).toMatch(/^x{50}/);
+    expect(title).not.toMatch(/\p{Cs}/u);
+    expect(title).not.toContain(SECRET.slice(0, 8));
+  });
+});
+
+it("SPAWN-6 SPAWN-7: while a platform takes its time to open a thread, nobody else gets the place of its child", async () => {
+  const clock = fakeClock();
+  const discord = memoryAdapter("discord");
+  const opened: string[] = [];
+  const slow: MemoryAdapter = Object.assign(Object.create(discord), {
+    async createThread(room: Address, title: string) {
+      await new Promise<void>((resolve) => clock.after(90_000, resolve));
+      opened.push(title);
+      return { ...room, threadId: "thread-1" };
+    },
+  });
+  const board = await aBoard({
+    clock,
+    adapters: [slow],
+    agents: { main: ({ request, signal }) => (request.depth > 0 ? hangs(signal) : "hi") },
+    config: { agents: { defaults: { subagents: { maxChildrenPerAgent: 1 } } } },
+  });
+  await discord.says("hi", { from: ROOM });
+  await board.quiet();
+  const first = use(board, ROOM_KEY, "sessions_spawn", { task: "threaded", thread: true });
+  await clock.advance(70_000);
+  const second = await use(board, ROOM_KEY, "sessions_spawn", { task: "plain" });
+  expect(second).toMatchObject({ code: "SPAWN_LIMIT" });
+  await clock.advance(30_000);
+  expect(await first).toMatchObject({ status: "accepted" });
+  expect(opened).toEqual(["threaded"]);
+});
+
+describe("YIELD-1: in the thread of a child whose task is over", () => {
+  /** Somebody asks there for more, as the last word of the message says. */
+  async function asksForMore(how: string) {
+    const script: Script = async ({ request, call, text }) => {
+      const { depth, trigger } = request;
+      if (trigger === "announce") return "announced";
+      if (depth === 2) return "grandchild";
+      if (trigger === "completion") return depth === 1 ? "woken" : "NO_REPLY";
+      if (depth === 1 && trigger === "spawn") return "first done";
+      if (depth === 0 && trigger !== "user") return "NO_REPLY";
+      const announce = text.endsWith("channel") ? { announce: "channel" } : {};
+      await call(
+        "sessions_spawn",
+        depth === 0 ? { task: "look", thread: true } : { task: "more", ...announce },
+      );
+      if (depth === 1 && text.endsWith("yield")) await call("sessions_yield");
+      return "spawned";
+    };
+    const config = { agents: { defaults: { subagents: { maxSpawnDepth: 2 } } } };
+    const board = await aBoard({ agents: { main: script }, config });
+    await board.discord.says("go", { from: ROOM });
+    await board.quiet();
+    await board.discord.says(`more, and ${how}`, { from: THREAD });
+    await pass(board, 30_000);
+    const heard = board.discord.sent.filter(({ to }) => to.threadId === "thread-1").map(({ text }) => text);
+    return { board, heard };
+  }
+
+  it.each(["auto", "channel"])("ANN-5: what it spawned announces there (%s)", async (how) => {
+    const { board, heard } = await asksForMore(how);
+    expect(heard).toEqual([
+      "first done",
+      "spawned",
+      expect.stringMatching(/^Status: success\nResult: announced\n/),
+    ]);
+    expect(childrenOf(board)[1]).toMatchObject({ told: "row", post: { state: "delivered" } });
+    expect(await eventsIn(board, childrenOf(board)[0]?.key ?? "")).toHaveLength(1);
+  });
+
+  it("E01: it is woken by what it yielded for, and answers there", async () => {
+    const { board, heard } = await asksForMore("yield");
+    expect(heard).toEqual(["first done", "woken"]);
+    expect(childrenOf(board)[1]).toMatchObject({ told: "turn" });
   });
 });

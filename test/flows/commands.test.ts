@@ -62,12 +62,13 @@ describe("/send", () => {
   it("CMD-1: neither the command nor its answer reaches the agent or the transcript", async () => {
     const board = await aBoard();
     await says(board, "hello");
-    for (const text of ["/send off", "/send on", "/send", "/status", "/whoami", "/help"])
+    for (const text of ["/send off", "/send on", "/send", "/status", "/tools", "/whoami", "/help"])
       await says(board, text);
     await says(board, "bye");
     expect(board.agents.main?.turns).toHaveLength(2);
-    expect(JSON.stringify(board.agents.main?.turns)).not.toMatch(/\/send|\/status|Sending is|Commands:/);
-    expect(await heard(board, ROOM_KEY)).not.toMatch(/\/send|\/status|Sending is|Commands:/);
+    const ours = /\/send|\/status|\/tools|Sending is|Tools here|Commands:/;
+    expect(JSON.stringify(board.agents.main?.turns)).not.toMatch(ours);
+    expect(await heard(board, ROOM_KEY)).not.toMatch(ours);
   });
 
   it.each<[string, unknown]>([
@@ -116,6 +117,7 @@ describe("/send", () => {
     "send off",
     "/whoami really",
     "/status please",
+    "/tools all",
     "/weather",
   ])("CMD-1: %j is words for the agent", async (text) => {
     const board = await aBoard();
@@ -286,7 +288,7 @@ describe("who may", () => {
   it("J06 CMD-1: a member's /send is ignored without a word and not heard by the agent; the owner's works", async () => {
     const board = await aBoard();
     await says(board, "hello");
-    for (const text of ["/send off", "/send on", "/send inherit", "/send", "/status"]) {
+    for (const text of ["/send off", "/send on", "/send inherit", "/send", "/status", "/tools"]) {
       expect(await says(board, text, { sender: MEMBER })).toBe("command");
     }
     expect(await policyOf(board, ROOM_KEY)).toBeUndefined();
@@ -305,6 +307,7 @@ describe("who may", () => {
     for (const [name, text] of [
       ["send", "off"],
       ["status", ""],
+      ["tools", ""],
     ] as const) {
       expect(await board.discord.calls(name, text, { from, sender })).toBe(
         "Only the owner can do this. Your id: 4711",
@@ -719,6 +722,92 @@ describe("the other commands", () => {
     );
     expect(text).not.toContain("agent:main");
     slow.open();
+  });
+
+  it("TOOLS-2: /tools shows what this chat's session has, and the setting that takes each of the others", async () => {
+    const config: ConfigInput = {
+      tools: { profile: "messaging", alsoAllow: ["subagents"], deny: ["sessions_history"] },
+      channels: { telegram: { groups: { "-100": { tools: { deny: ["sessions_send"] } } } } },
+    };
+    const board = await aBoard({ config });
+    const look = (message: Partial<InboundMessage> = {}) => board.telegram.calls("tools", "", message);
+    await says(board, "hello");
+    await says(board, "/tools");
+    expect(texts(board)[1]?.split("\n")).toEqual([
+      "Tools here: `sessions_list`, `subagents`, `session_status`",
+      "Taken away by a setting:",
+      "- `sessions_history`: `tools.deny`",
+      '- `sessions_send`: `channels.telegram.groups["-100"].tools.deny`',
+      '- `sessions_spawn`, `sessions_yield`, `agents_list`: `tools.profile: "messaging"`',
+    ]);
+    expect(await look({ from: ROOM })).toBe(texts(board)[1]);
+    expect(await look()).toMatch(/^Tools here: `sessions_list`, `sessions_send`, `subagents`, /);
+    // What is not there yet is not made by looking at it.
+    expect(await board.gateway.call("sessions.list", {})).toMatchObject({ count: 1 });
+  });
+
+  it("TOOLS-2: /tools in the thread of a subagent shows what that one has", async () => {
+    const slow = gate();
+    const board = await aBoard({
+      config: { tools: { subagents: { tools: { alsoAllow: ["session_status"], deny: ["subagents"] } } } },
+      agents: {
+        main: async ({ request, call, signal }) => {
+          if (request.depth > 0) return slow.pass(signal).then(() => "done");
+          await call("sessions_spawn", { task: "sort it", thread: true });
+          return "ok";
+        },
+      },
+    });
+    await board.discord.says("go", { from: at("discord", "channel", "5") });
+    await slow.reached;
+    const look = (thread?: string) =>
+      board.discord.calls("tools", "", { from: at("discord", "channel", "5", thread) });
+    expect((await look("thread-1"))?.split("\n")).toEqual([
+      "Tools here: `session_status`",
+      "Taken away by a setting:",
+      "- `sessions_list`, `sessions_history`, `sessions_send`, `sessions_spawn`, `sessions_yield`, `agents_list`: `tools.subagents.tools.alsoAllow`",
+      "- `subagents`: `tools.subagents.tools.deny`",
+    ]);
+    expect(await look()).toMatch(/^Tools here: .*`agents_list`$/);
+    slow.open();
+  });
+
+  it("TOOLS-2: /tools is short, in each language, though every tool is taken by another setting; names stay", async () => {
+    const board = await aBoard({
+      config: {
+        tools: {
+          alsoAllow: ["x"],
+          byProvider: { "open`ai/*": { deny: ["sessions_list"] } },
+          deny: ["sessions_history"],
+          sandbox: { tools: { deny: ["sessions_send"], allow: ["subagents"] } },
+        },
+        channels: {
+          telegram: {
+            groups: { "-100": { tools: { deny: ["sessions_yield"] } }, "*": { tools: { deny: ["sub*"] } } },
+          },
+        },
+        agents: {
+          list: [
+            { id: "main", model: "open`ai/x", sandbox: { mode: "all" }, tools: { deny: ["sessions_spawn"] } },
+          ],
+        },
+      },
+    });
+    const said = await Promise.all(
+      ["en", "es", "pt", "hi"].map(async (locale) => {
+        const text = await board.telegram.calls("tools", "", { from: ROOM, locale });
+        return text?.split("\n") ?? [];
+      }),
+    );
+    const [english = [], ...others] = said;
+    expect(english[0]).toBe("This session has no session tools.");
+    expect(english).toHaveLength(9);
+    expect(english).toContain('- `sessions_list`: `tools.byProvider["open\'ai/*"].deny`');
+    for (const lines of others) {
+      expect(lines.slice(2)).toEqual(english.slice(2));
+      expect(lines.filter((line, index) => index < 2 && english.includes(line))).toEqual([]);
+    }
+    expect(Math.max(...said.map((lines) => lines.join("\n").length))).toBeLessThan(700);
   });
 
   it("/whoami tells the id that counts and whether it is an owner's; anybody may ask", async () => {

@@ -360,7 +360,32 @@ describe("a requester whose turn about an ended child fails", () => {
     const told = (await eventsIn(board, "main")).flatMap(tasksIn);
     expect([...told].sort()).toEqual(["one 3 s", "two 3 s"]);
     expect(childrenOf(board).map((child) => child.told)).toEqual(["failed", "failed"]);
-    expect(new Set(postsOf(board)).size).toBe(1);
+    expect(postsOf(board)).toHaveLength(1);
+  });
+
+  it("C07 ANN-4: always, of several that end one after the other, is asked three times at most, and people are told once", async () => {
+    const { board, seconds } = await failing(99, ["one 3 s", "two 4 s", "three 7 s", "four 12 s"]);
+    expect(seconds).toEqual([0, 5, 15]);
+    expect(toldTurns(board).map(tasksIn)).toEqual([
+      ["one 3 s"],
+      ["one 3 s", "two 4 s", "three 7 s"],
+      ["one 3 s", "two 4 s", "three 7 s", "four 12 s"],
+    ]);
+    const told = (await eventsIn(board, "main")).flatMap(tasksIn);
+    expect([...told].sort()).toEqual(["four 12 s", "one 3 s", "three 7 s", "two 4 s"]);
+    expect(childrenOf(board).map((child) => child.told)).toEqual(Array(4).fill("failed"));
+    expect(postsOf(board)).toHaveLength(1);
+  });
+
+  it.each([
+    ["all at once", ["one 3 s", "two 3 s", "three 3 s"]],
+    ["while a retry waits", ["one 3 s", "two 5 s", "three 6 s"]],
+  ])("C07: of several that end %s tells all in the turn that goes well, each once", async (_, tasks) => {
+    const { board, seconds } = await failing(1, tasks);
+    expect(seconds).toEqual([0, 5]);
+    expect(toldTurns(board).at(-1) && tasksIn(toldTurns(board).at(-1) ?? "")).toEqual(tasks);
+    expect((await eventsIn(board, "main")).flatMap(tasksIn).sort()).toEqual([...tasks].sort());
+    expect(postsOf(board)).toEqual([`told of ${tasks.join()}`]);
   });
 
   it("C01: because its time was up leaves its chat with a notice, not with silence", async () => {
@@ -423,7 +448,7 @@ describe("a requester whose turn about an ended child fails", () => {
           asked: spawning(["work 3 s"]),
           async told({ request, signal }) {
             held += 1;
-            request.report([{ role: "assistant", content: [{ type: "text", text: "half" }], atMs: 0 }]);
+            request.report(() => [{ role: "assistant", content: [{ type: "text", text: "half" }], atMs: 0 }]);
             await working(clock, 5000, signal);
             if (held === 1) throw new Error("the model is overloaded");
             return "I was told.";

@@ -1,9 +1,10 @@
 import { Keyv } from "keyv";
 import { describe, expect, it } from "vitest";
-import { aBoard, use } from "../fakes/a-board.ts";
-import { childrenOf } from "../fakes/a-family.ts";
+import { aBoard, LEASE_MS, type Script, use } from "../fakes/a-board.ts";
+import { cast, childrenOf, eventsIn, pass } from "../fakes/a-family.ts";
 import { aTalk, counted, hangs, limited, spawner, tasks, tasksOf } from "../fakes/a-spawner.ts";
 import type { Answer } from "../fakes/asking.ts";
+import { fakeClock } from "../fakes/fake-clock.ts";
 
 const MAIN = "agent:main:main";
 
@@ -80,6 +81,86 @@ describe("a process that ends while a spawn is written, in a store without trans
   });
 });
 
+describe("a spawn that a store without transactions keeps half of", () => {
+  /** Fails once, at the first write of a key that fits. */
+  class Failing extends Map<string, string> {
+    fails: RegExp | undefined;
+    override set(key: string, value: string): this {
+      if (this.fails?.test(key) !== true) return super.set(key, value);
+      this.fails = undefined;
+      throw new Error("the store is down");
+    }
+  }
+
+  it.each([
+    ["the rows of a fork", /\/turn\//],
+    ["the session of the child", /\/session\/.*subagent/],
+    ["the child", /\/child\//],
+  ])("D08 C12: a lead whose spawn failed at %s ends with its own answer, and is told", async (_, fails) => {
+    const values = new Failing();
+    const answers: Answer[] = [];
+    const script: Script = async ({ request, call }) => {
+      if (request.trigger === "announce") return "ANNOUNCE_SKIP";
+      if (request.trigger === "completion") return "NO_REPLY";
+      if (request.depth > 1) return "done";
+      if (request.depth === 1) {
+        values.fails = fails;
+        answers.push(await call("sessions_spawn", { task: "deep", context: "fork" }));
+        return "done alone";
+      }
+      await call("sessions_spawn", { task: "lead" });
+      return call("sessions_yield").then(() => "unreachable");
+    };
+    const store = new Keyv({ store: values, throwOnErrors: true });
+    const board = await aBoard({ agents: { main: script }, config: limited({ maxSpawnDepth: 2 }), store });
+    await board.telegram.says("go");
+    await pass(board, 120_000);
+    expect(answers).toMatchObject([{ status: "error", code: "STORE_UNREACHABLE" }]);
+    expect(await eventsIn(board, MAIN)).toEqual([
+      expect.stringMatching(/"lead"\nStatus: success\n.*\n> done alone/),
+    ]);
+    expect(await use(board, MAIN, "subagents")).toMatchObject({ active: [], total: 1 });
+  });
+
+  it("D08 RUN-2: a process that dies in the middle of one leaves nobody waiting for what never came", async () => {
+    const clock = fakeClock();
+    let left: { values: Map<string, string>; dataDir: string } | undefined;
+    class Watched extends Map<string, string> {
+      override set(key: string, value: string): this {
+        super.set(key, value);
+        if (key.includes("/child/")) left ??= { values: new Map(this), dataDir: board.snapshot() };
+        return this;
+      }
+    }
+    const prompts: string[] = [];
+    const agents = {
+      main: cast({
+        async asked({ call, text }) {
+          await call("sessions_spawn", { task: "look" }, text.includes("again") ? "other" : "first");
+          await call("sessions_yield");
+          return "unreachable";
+        },
+        told({ text }) {
+          prompts.push(text);
+          return "told";
+        },
+      }),
+    };
+    const on = (values: Map<string, string>) => new Keyv({ store: values, throwOnErrors: true });
+    const board = await aBoard({ clock, agents, store: on(new Watched()) });
+    await board.telegram.says("go");
+    await board.quiet();
+    prompts.length = 0;
+    const { values = new Map(), dataDir = "" } = left ?? {};
+    const next = await aBoard({ clock, agents, dataDir, store: on(values) });
+    await pass(next, 2 * LEASE_MS);
+    await next.telegram.says("again");
+    await pass(next, 60_000);
+    expect(prompts).toEqual([expect.stringContaining("No other subagent of yours is at work.")]);
+    expect(next.telegram.sent.at(-1)?.text).toBe("told");
+  });
+});
+
 describe("the budget", () => {
   /** Spawns again whenever a child has ended. */
   const again =
@@ -107,6 +188,18 @@ describe("the budget", () => {
     await board.telegram.says("go");
     await board.quiet();
     expect(counted(answers)).toEqual({ accepted: 24, SPAWN_BUDGET: 2 });
+  });
+
+  it("D10: a clock that was set back by years does not shut it for years", async () => {
+    const yearsMs = 10 * 365 * 86_400_000;
+    const board = await aTalk({ config: limited({ maxSpawnsPerHour: 1 }) });
+    board.clock.skip(yearsMs);
+    expect(await use(board, MAIN, "sessions_spawn", { task: "one" })).toMatchObject({ status: "accepted" });
+    board.clock.skip(-yearsMs);
+    expect(await use(board, MAIN, "sessions_spawn", { task: "two" })).toMatchObject({ status: "accepted" });
+    expect(await use(board, MAIN, "sessions_spawn", { task: "three" })).toMatchObject({
+      code: "SPAWN_BUDGET",
+    });
   });
 
   it("D10: without a setting it is sixty, and the budget of one session is not that of another", async () => {

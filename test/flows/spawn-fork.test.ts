@@ -160,7 +160,7 @@ describe("a child that begins with a copy", () => {
           const { request, text, call } = turn;
           if (request.trigger === "user" && text === "spawn") {
             const atMs = board.clock.now();
-            request.report([
+            request.report(() => [
               { role: "assistant", content: [{ type: "text", text: "thinking aloud" }], atMs },
             ]);
             await board.clock.advance(1500);

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigInput } from "../../src/core/config.ts";
 import { aBoard, type Board, type Script } from "../fakes/a-board.ts";
-import { childrenOf, eventsIn } from "../fakes/a-family.ts";
+import { childrenOf, eventsIn, pass, working } from "../fakes/a-family.ts";
 import { hangs, spawner, tasksOf } from "../fakes/a-spawner.ts";
+import { fakeClock } from "../fakes/fake-clock.ts";
 
 const MAIN = "agent:main:main";
 
@@ -173,4 +174,38 @@ describe("the time of a task", () => {
     expect(childrenOf(board).map(({ outcome }) => outcome?.status)).toEqual(["timeout", "killed"]);
     expect(aborted[0]).toBeLessThanOrEqual(startMs + 62_000);
   });
+
+  it.each([
+    ["another run is under way in its session", 8, true],
+    ["every worker is busy with other tasks", 1, false],
+  ])(
+    "SPAWN-9: a lead that waits is timed out when its time is up, though %s",
+    async (_, maxConcurrent, isAsked) => {
+      const clock = fakeClock();
+      const script: Script = async ({ request, call, signal, text }) => {
+        const { depth, trigger } = request;
+        if (trigger === "announce" || trigger === "completion") return "NO_REPLY";
+        if (depth === 2) return hangs(signal);
+        if (trigger === "send") return working(clock, 500_000, signal).then(() => "late");
+        if (depth === 1) {
+          await call("sessions_spawn", { task: "work" });
+          return call("sessions_yield").then(() => "unreachable");
+        }
+        if (trigger !== "user") return "REPLY_SKIP";
+        const sessionKey = /agent:\S+/.exec(text)?.[0];
+        if (sessionKey === undefined) await call("sessions_spawn", { task: "lead", runTimeoutSeconds: 30 });
+        else await call("sessions_send", { sessionKey, message: "ping", timeoutSeconds: 0 });
+        return "asked";
+      };
+      const config = defaults({ maxSpawnDepth: 2, maxConcurrent });
+      const board = await aBoard({ clock, agents: { main: script }, config });
+      await board.telegram.says("go");
+      await pass(board, 1000);
+      if (isAsked) await board.telegram.says(`ping ${childrenOf(board)[0]?.key}`);
+      await pass(board, 29_500);
+      const [lead] = childrenOf(board);
+      expect(lead).toMatchObject({ outcome: { status: "timeout", error: "timed out after 30 s" } });
+      expect((lead?.endedAtMs ?? 0) - (lead?.spawnedAtMs ?? 0)).toBeLessThan(30_500);
+    },
+  );
 });

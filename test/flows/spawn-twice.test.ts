@@ -1,9 +1,28 @@
 import { describe, expect, it } from "vitest";
 import { aBoard, LEASE_MS, use } from "../fakes/a-board.ts";
-import { childrenOf } from "../fakes/a-family.ts";
+import { cast, childrenOf, pass, spawning } from "../fakes/a-family.ts";
 import { hangs, promptOf, spawner, tasksOf } from "../fakes/a-spawner.ts";
 
 const MAIN = "agent:main:main";
+
+/** One turn for each of these tasks, in which it is spawned under this call id. */
+async function numbering(tasks: readonly string[], callId: string) {
+  const keys: unknown[] = [];
+  const board = await aBoard({
+    agents: {
+      async main({ request, text, call }) {
+        if (request.trigger !== "user") return "NO_REPLY";
+        keys.push((await call("sessions_spawn", { task: text }, callId)).childSessionKey);
+        return "asked";
+      },
+    },
+  });
+  for (const task of tasks) {
+    await board.telegram.says(task);
+    await board.quiet();
+  }
+  return { board, keys };
+}
 
 describe("the same spawn twice", () => {
   it("D17: one call id is one child, in the same breath and after the answer; other ids are others", async () => {
@@ -131,5 +150,51 @@ describe("the same spawn twice", () => {
     expect(second).toMatchObject({ history: [], thinking: "low", session: { label: "new" } });
     expect(second?.session.archivedAtMs).toBeUndefined();
     expect(answers[1]).toMatchObject({ status: "accepted" });
+  });
+
+  it("D17: a model that numbers its calls anew in each turn spawns anew, and the same task once more too", async () => {
+    const { board, keys } = await numbering(["one", "two", "two"], "call_0");
+    expect(new Set(keys).size).toBe(3);
+    expect(childrenOf(board).map(({ task }) => task)).toEqual(["one", "two", "two"]);
+  });
+
+  it("D17: tools that a host mounted make another child of another task, though the call id comes back", async () => {
+    const board = await aBoard();
+    await board.telegram.says("hi");
+    await board.quiet();
+    const tools = await board.tools(MAIN);
+    const spawn = async (task: string) => {
+      const tool = tools.find(({ name }) => name === "sessions_spawn");
+      const call = { callId: "call_0", signal: new AbortController().signal };
+      const answer = (await tool?.call({ task }, call))?.value;
+      await board.quiet();
+      return answer;
+    };
+    const [one, two, again] = [await spawn("one"), await spawn("two"), await spawn("one")];
+    expect([one, two]).toMatchObject([{ status: "accepted" }, { status: "accepted" }]);
+    expect(two?.childSessionKey).not.toBe(one?.childSessionKey);
+    expect(again).toEqual(one);
+    expect(childrenOf(board).map(({ task }) => task)).toEqual(["one", "two"]);
+  });
+
+  it("D17 C07: a turn about an ended child that fails after it has spawned is held again without a second child", async () => {
+    let held = 0;
+    const agents = {
+      main: cast({
+        asked: spawning(["look"]),
+        async told({ call, text }) {
+          if (!text.includes('"look"')) return "NO_REPLY";
+          await call("sessions_spawn", { task: "follow-up" }, "toolu_1");
+          held += 1;
+          if (held < 3) throw new Error("429");
+          return "told";
+        },
+      }),
+    };
+    const board = await aBoard({ agents });
+    await board.telegram.says("go");
+    await pass(board, 60_000);
+    expect(held).toBe(3);
+    expect(childrenOf(board).map(({ task }) => task)).toEqual(["look", "follow-up"]);
   });
 });

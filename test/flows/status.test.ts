@@ -507,7 +507,7 @@ describe("STATUS-2: the model", () => {
 
   it("STATUS-2: a session of an external harness shows the model that the harness reported, and takes no other", async () => {
     const board = await aBoard({
-      config: { agents: { defaults: { subagents: { model: "m5" } } } },
+      config: { agents: { defaults: { subagents: { model: "m5", thinking: "low" } } } },
       acp: scriptedAgent(() => reporting("harness-1", { totalTokens: 5 })),
       agents: {
         main: async ({ request, call }) => {
@@ -523,8 +523,13 @@ describe("STATUS-2: the model", () => {
     const answer = await look();
     expect(answer).toMatchObject({ ok: true, model: "harness-1" });
     expect(answer).not.toHaveProperty("modelOverride");
-    expect(await look("m5")).toMatchObject({ ok: true, changedModel: false });
-    expect(await look("m6")).toMatchObject({ status: "error", code: "INPUT_INVALID" });
+    // The model of other subagents is not its own either.
+    for (const model of ["m5", "m6", "harness-1"]) {
+      expect(await look(model)).toMatchObject({ status: "error", code: "INPUT_INVALID" });
+    }
+    for (const field of ["modelOverride", "thinkingLevel"]) {
+      expect(await rowOf(board, "subagent")).not.toHaveProperty(field);
+    }
   });
 
   it("STATUS-2: only the newest rows are looked at, however long the transcript is", async () => {

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { Keyv } from "keyv";
 import { describe, expect, it } from "vitest";
 import type { ConfigInput } from "../../src/core/config.ts";
 import type { Address, InboundMessage } from "../../src/core/ports/chat.ts";
@@ -105,11 +106,11 @@ describe("/subagents", () => {
     expect(await says(board, "/subagents")).toBe(
       [
         "Subagents at work:",
-        "#1 **scout**: running, 3m12s",
-        "#2 **third**: running, 3m12s",
+        "#2 **scout**: running, 3m12s",
+        "#3 **third**: running, 3m12s",
         "",
         "Ended in the last 24 hours:",
-        "#3 **first**: done, 0s",
+        "#1 **first**: done, 0s",
       ].join("\n"),
     );
   });
@@ -301,6 +302,26 @@ describe("/subagents stop", () => {
     await expectAllEnded(board);
   });
 
+  it.each(["revisión", "समीक्षा", "समी\u200dक्षा-2", "проверка_1", "レビュー"])(
+    "CMD: stops the one whose label is %s",
+    async (label) => {
+      const board = await aFamily(["first", { task: "second", label }]);
+      expect(await board.telegram.says(`/subagents stop ${label}`)).toBe("command");
+      await board.quiet();
+      expect(postsOf(board).at(-1)).toBe("⏹ Stopped 1 subagent.");
+      expect(outcomes(board)).toEqual([undefined, "killed"]);
+    },
+  );
+
+  it("CMD D19: by its number, which stays with it though others end", async () => {
+    const board = await aFamily(["first", "second", "third"]);
+    await says(board, "/subagents stop 1");
+    expect(await says(board, "/subagents stop #1")).toBe("**first** has ended already: stopped.");
+    expect(await says(board, "/subagents stop 3")).toBe("⏹ Stopped 1 subagent.");
+    expect(outcomes(board)).toEqual(["killed", undefined, "killed"]);
+    expect(await says(board, "/subagents")).toMatch(/#2 \*\*second\*\*: running.*\n\nEnded.*\n#3 .*\n#1 /);
+  });
+
   it("CMD D19: all of them, those that wait and those that have not begun too", async () => {
     const board = await aDeepFamily({
       config: { agents: { defaults: { subagents: { maxSpawnDepth: 2, maxConcurrent: 1 } } } },
@@ -489,6 +510,44 @@ describe("/stop", () => {
     await says(board, "more", { from: THREAD });
     expect(await says(board, "/stop", { from: THREAD })).toContain("⏹ Stopped: 1 run and 1 waiting message.");
     expect(child(board, "talker")).toMatchObject({ outcome: { status: "ok" } });
+  });
+
+  it("CMD D19: a subagent that a slow store is still writing at the moment of the stop does not stay behind", async () => {
+    const writing = gate();
+    const values = new Map<string, string>();
+    let isSlow = false;
+    const slow = {
+      opts: {},
+      get: async (key: string) => values.get(key),
+      async set(key: string, value: string) {
+        if (isSlow && key.includes("/child/")) {
+          isSlow = false;
+          await writing.pass(new AbortController().signal);
+        }
+        values.set(key, value);
+        return true;
+      },
+      delete: async (key: string) => values.delete(key),
+      clear: async () => values.clear(),
+    };
+    const agents = {
+      main: cast({
+        async asked(turn) {
+          isSlow = true;
+          return spawning(["deep"], "asked")(turn);
+        },
+        task: forever,
+      }),
+    };
+    const board = await aBoard({ agents, store: new Keyv({ store: slow, throwOnErrors: true }) });
+    await board.telegram.says("go");
+    await writing.reached;
+    await board.telegram.says("/stop");
+    await pass(board, 5000);
+    writing.open();
+    await pass(board, 5000);
+    expect(await use(board, MAIN, "subagents")).toMatchObject({ active: [] });
+    expect(await says(board, "/subagents")).toContain("No subagent is at work.");
   });
 
   it("CMD D19: a subagent whose thread is being opened at the moment of the stop does not stay behind", async () => {
@@ -683,6 +742,8 @@ describe("what is typed", () => {
       "a:b",
       "x/y",
       "é",
+      "revisión",
+      "समीक्षा",
       "a,b",
       "-",
       "`x`",
@@ -698,7 +759,7 @@ describe("what is typed", () => {
   it("CMD: whatever is typed, a command takes the words that it has room for, and everything else is for the agent", async () => {
     const room: Readonly<Record<string, readonly RegExp[]>> = {
       send: [/^[a-z]+$/i],
-      subagents: [/^[a-z]+$/i, /^[\w#.:@/-]{1,200}$/],
+      subagents: [/^[a-z]+$/i, /^[\p{L}\p{M}\p{N}_#.:@/-]{1,200}$/u],
       status: [],
       stop: [],
       whoami: [],
@@ -710,7 +771,7 @@ describe("what is typed", () => {
         const text = [`/${name}`, ...words].join(gap);
         // As people see it: without what nobody sees.
         const [, ...seen] = text
-          .replace(/[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu, "")
+          .replace(/\uFEFF|(?!\s)[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, "")
           .trim()
           .split(/\s+/);
         const places = room[name];

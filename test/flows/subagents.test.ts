@@ -2,7 +2,17 @@ import { describe, expect, it } from "vitest";
 import type { TaskView } from "../../src/core/children/task-row.ts";
 import type { ConfigInput } from "../../src/core/config.ts";
 import { aBoard, type Board, type BoardOptions, LEASE_MS, type Script, use } from "../fakes/a-board.ts";
-import { cast, childrenOf, eventsIn, pass, postsOf, spawning, taskIn, working } from "../fakes/a-family.ts";
+import {
+  cast,
+  childrenOf,
+  eventsIn,
+  pass,
+  postsOf,
+  spawning,
+  taskIn,
+  timed,
+  working,
+} from "../fakes/a-family.ts";
 import { hangs, tasksOf } from "../fakes/a-spawner.ts";
 import { fakeClock } from "../fakes/fake-clock.ts";
 import { gate } from "../fakes/gate.ts";
@@ -164,7 +174,7 @@ describe("the list", () => {
         return task === "slow" || task === "wild" ? forever(turn) : `${task} is done`;
       },
     });
-    expect(await cancel(board, 2)).toMatchObject({ status: "ok" });
+    expect(await cancel(board, 5)).toMatchObject({ status: "ok", cancelled: [keyOf(board, "wild")] });
     await pass(board, 60_000);
     const { active, recent, text } = await list(board);
     expect(active).toEqual([]);
@@ -176,8 +186,8 @@ describe("the list", () => {
       ["slow", "timeout", "timed out after 60 s", "row", "delivered"],
       ["wild", "stopped", "stopped", "row", "delivered"],
     ]);
-    expect(text).toContain("1. slow: timeout, 1m00s (timed out after 60 s)");
-    expect(text).toMatch(/\d\. bad: failed, 0s \(quota exceeded\)/);
+    expect(text).toContain("4. slow: timeout, 1m00s (timed out after 60 s)");
+    expect(text).toContain("2. bad: failed, 0s (quota exceeded)");
   });
 
   it("SUB-1: ended ones stand behind those at work, the newest first, and keep their numbers whatever is asked for", async () => {
@@ -195,14 +205,46 @@ describe("the list", () => {
     await pass(board, 3_000_000);
     const shown = ({ active, recent }: List) =>
       [...active, ...recent].map(({ index, task }) => `${index} ${task}`);
-    expect(shown(await list(board))).toEqual(["1 run 1", "2 run 2", "3 3000 s"]);
+    expect(shown(await list(board))).toEqual(["2 run 1", "4 run 2", "5 3000 s"]);
     expect(shown(await list(board, MAIN, { recentMinutes: 60 }))).toEqual([
-      "1 run 1",
-      "2 run 2",
-      "3 3000 s",
-      "4 120 s",
-      "5 60 s",
+      "2 run 1",
+      "4 run 2",
+      "5 3000 s",
+      "3 120 s",
+      "1 60 s",
     ]);
+  });
+
+  it("SUB-1: a number means the same one from its spawn on, whoever ends or is spawned meanwhile", async () => {
+    const clock = fakeClock();
+    const board = await aFamily(["2 s A", "100 s B", "100 s C"], { clock, task: timed(clock) });
+    const [, second] = (await list(board)).active;
+    expect(second).toMatchObject({ index: 2, task: "100 s B" });
+    await pass(board, 3000);
+    await use(board, MAIN, "sessions_spawn", { task: "100 s D" });
+    await board.quiet();
+    const { active, recent } = await list(board);
+    expect(active.map(({ index, task }) => `${index} ${task}`)).toEqual([
+      "2 100 s B",
+      "3 100 s C",
+      "4 100 s D",
+    ]);
+    expect(recent.map(({ index, task }) => `${index} ${task}`)).toEqual(["1 2 s A"]);
+    expect(await cancel(board, second?.index)).toMatchObject({ cancelled: [second?.sessionKey] });
+    expect(await cancel(board, 1)).toMatchObject({ status: "error", code: "NOTHING_PENDING" });
+  });
+
+  it("SUB-1: all that ended within the asked minutes are listed, more than fifty too", async () => {
+    const board = await asked(await aBoard({ agents: { main: cast({ asked: "hi" }) } }));
+    for (let n = 0; n < 55; n++) {
+      expect(await use(board, MAIN, "sessions_spawn", { task: `t${n}` })).toMatchObject({
+        status: "accepted",
+      });
+      await board.quiet();
+    }
+    const { total, recent } = await list(board, MAIN, { recentMinutes: 60 });
+    expect(total).toBe(55);
+    expect(recent.map(({ index }) => index)).toEqual(Array.from({ length: 55 }, (_, n) => 55 - n));
   });
 
   it.each([
@@ -348,9 +390,7 @@ describe("cancel", () => {
     });
     await board.quiet();
     expect((await eventsIn(board, "main")).join()).toMatch(/"scout"\nStatus: stopped/);
-    await cancel(board, 1);
-    await cancel(board, 1);
-    await cancel(board, 1);
+    for (const number of [1, 3, 4]) expect(await cancel(board, number)).toMatchObject({ status: "ok" });
     await expectAllEnded(board);
   });
 
@@ -431,13 +471,35 @@ describe("cancel", () => {
   });
 
   it("SUB-1: a name that two at work have is refused with their keys; one that an ended one had is not", async () => {
-    const board = await aFamily(["one", { task: "two", label: "1" }]);
-    const answer = await cancel(board, "1");
+    const agents = {
+      main: cast({
+        asked: spawning(
+          [
+            { task: "one", label: "twin" },
+            { task: "two", label: "twin", agentId: "research" },
+          ],
+          "asked",
+        ),
+        task: forever,
+      }),
+      research: forever,
+    };
+    const board = await asked(await aBoard({ agents, config: limits({ allowAgents: ["*"] }) }));
+    const keys = childrenOf(board).map(({ key }) => key);
+    const answer = await cancel(board, "twin");
     expect(answer).toMatchObject({ status: "error", code: "SESSION_AMBIGUOUS" });
-    expect(answer.error).toContain(keyOf(board, "one"));
-    expect(answer.error).toContain(keyOf(board, "two"));
-    await cancel(board, keyOf(board, "one"));
+    for (const key of keys) expect(answer.error).toContain(key);
+    await cancel(board, keys[0]);
+    expect(await cancel(board, "twin")).toMatchObject({ cancelled: [keys[1]] });
+  });
+
+  it("SUB-1 D19: a label that is a number names its own task, and never the one of that number", async () => {
+    const board = await aFamily(["one", { task: "two", label: "1" }, { task: "three", label: "#2" }]);
     expect(await cancel(board, "1")).toMatchObject({ cancelled: [keyOf(board, "two")] });
+    expect(await cancel(board, "1")).toMatchObject({ status: "error", code: "NOTHING_PENDING" });
+    expect(await cancel(board, "#2")).toMatchObject({ cancelled: [keyOf(board, "three")] });
+    expect(childrenOf(board).map(({ outcome }) => outcome?.status)).toEqual([undefined, "killed", "killed"]);
+    expect(await cancel(board, "#1")).toMatchObject({ cancelled: [keyOf(board, "one")] });
   });
 
   it("SUB-1 ANN-4: two that cancel the same one at once tell its requester once", async () => {

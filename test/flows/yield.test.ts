@@ -410,3 +410,76 @@ describe("YIELD-1: one that waits", () => {
     expect((lead?.endedAtMs ?? 0) - (lead?.startedAtMs ?? 0)).toBeLessThanOrEqual(11_000);
   });
 });
+
+describe("YIELD-1: a child whose own task ended well, and that is spoken to", () => {
+  /** It spawns one of its own and yields, or says `then`, when it is asked for more. */
+  async function afterItsTask(then?: string, task = "first done") {
+    const more = spawning(["more"], then);
+    const board = await aBoard({
+      config: DEEP,
+      agents: {
+        async main(turn) {
+          const { request, text, call } = turn;
+          const { trigger, depth } = request;
+          if (trigger === "announce") return "ANNOUNCE_SKIP";
+          if (depth === 2) return "grandchild";
+          if (trigger === "completion") return depth === 1 ? "woken" : "NO_REPLY";
+          if (depth === 1 && trigger === "spawn") {
+            if (task === "fails") throw new Error("the model is overloaded");
+            return task;
+          }
+          if (depth === 1) return ["send", "gateway"].includes(trigger) ? more(turn) : "REPLY_SKIP";
+          if (trigger !== "user") return "REPLY_SKIP";
+          const sessionKey = /agent:\S+/.exec(text)?.[0];
+          if (sessionKey === undefined) await call("sessions_spawn", { task: "look" });
+          else await call("sessions_send", { sessionKey, message: "more please", timeoutSeconds: 0 });
+          return "asked";
+        },
+      },
+    });
+    await board.telegram.says("go");
+    await board.quiet();
+    const [{ key = "" } = {}] = childrenOf(board);
+    return { board, key };
+  }
+
+  it("E01: by the host is woken by what it then waits for", async () => {
+    const { board, key } = await afterItsTask();
+    await board.gateway.call("agent", { sessionKey: key, message: "now more" });
+    await pass(board, 30_000);
+    expect(triggers(board, 1)).toContain("completion");
+    expect((await rowsOf(board, key)).at(-1)).toMatchObject({ role: "assistant", text: "woken" });
+    expect(await eventsIn(board, key)).toHaveLength(1);
+    expect(childrenOf(board).map(({ told, result }) => [told, result])).toEqual([
+      ["row", "first done"],
+      ["turn", "grandchild"],
+    ]);
+  });
+
+  it("E01: by its requester is woken by what it then waits for", async () => {
+    const { board, key } = await afterItsTask();
+    await board.telegram.says(`send ${key}`);
+    await pass(board, 30_000);
+    expect(triggers(board, 1).filter((trigger) => trigger === "completion")).toHaveLength(1);
+    expect(await eventsIn(board, key)).toHaveLength(1);
+    expect(await eventsIn(board, "main")).toHaveLength(1);
+  });
+
+  it("ANN-5: without a chat of its own is asked, as nobody else could be told", async () => {
+    const { board, key } = await afterItsTask("spawned");
+    await board.gateway.call("agent", { sessionKey: key, message: "now more" });
+    await pass(board, 30_000);
+    expect(triggers(board, 1)).toContain("completion");
+    expect(await eventsIn(board, key)).toHaveLength(1);
+  });
+
+  it("ANN-5: or badly, has a row of it only, when it does not wait", async () => {
+    const { board, key } = await afterItsTask("spawned", "fails");
+    expect(childrenOf(board)[0]?.outcome).toMatchObject({ status: "error" });
+    await board.gateway.call("agent", { sessionKey: key, message: "now more" });
+    await pass(board, 30_000);
+    expect(triggers(board, 1)).not.toContain("completion");
+    expect(await eventsIn(board, key)).toHaveLength(1);
+    expect(childrenOf(board)[1]).toMatchObject({ told: "row" });
+  });
+});

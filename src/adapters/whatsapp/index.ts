@@ -6,6 +6,7 @@ import type {
   DeliveryReceipt,
   OutboundMessage,
 } from "../../core/ports/chat.ts";
+import { secretsOf } from "./credentials.ts";
 import { HandOver, ownAddresses } from "./hand-over.ts";
 import { bareJid, isPhoneJid, phoneNumber } from "./jid.ts";
 import { createLink, type Link } from "./link.ts";
@@ -106,6 +107,10 @@ class BaileysAdapter implements WhatsAppAdapter {
       },
       signal,
     );
+  }
+
+  secrets(): readonly string[] {
+    return secretsOf(this.#link?.socket.authState?.creds);
   }
 
   ownIds(): readonly string[] {

@@ -1,9 +1,12 @@
+import type { WhatsAppCredentials } from "./credentials.ts";
+
 /**
  * The members of a Baileys socket that the adapter uses. A `WASocket` of `@whiskeysockets/baileys` 7 fits as it is; 6 has the
  * same members, without the LID mapping.
  */
 export interface WhatsAppSocket {
   readonly user?: { readonly id: string; readonly lid?: string } | undefined;
+  readonly authState?: { readonly creds: WhatsAppCredentials };
   readonly ev: {
     on<E extends keyof WhatsAppEvents>(event: E, listener: (payload: WhatsAppEvents[E]) => void): unknown;
     off<E extends keyof WhatsAppEvents>(event: E, listener: (payload: WhatsAppEvents[E]) => void): unknown;

@@ -77,6 +77,11 @@ export interface Messages {
   /** {channel} {to} */
   readonly "status.route": string;
   readonly "status.lastRunAborted": string;
+  readonly "tools.description": string;
+  /** {tools} */
+  readonly "tools.here": string;
+  readonly "tools.none": string;
+  readonly "tools.removed": string;
   readonly "subagents.description": string;
   readonly "subagents.action": string;
   readonly "subagents.which": string;

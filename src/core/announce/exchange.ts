@@ -7,7 +7,7 @@ import type { Clock } from "../ports/host.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Storage, Write } from "../ports/storage.ts";
 import { type Ending, errorOf } from "../runs/ending.ts";
-import type { Aftermath, Flow } from "../runs/executor-parts.ts";
+import { type Aftermath, type Flow, NOTHING } from "../runs/executor-parts.ts";
 import type { Job } from "../runs/job.ts";
 import { deliveryId, exchangeIdOf } from "../runs/run-id.ts";
 import { kindOf } from "../session/describe.ts";
@@ -153,8 +153,6 @@ export function forgottenExchanges(runIds: readonly string[]): readonly Write[] 
     change: (current) => (current?.state === "open" ? current : undefined),
   }));
 }
-
-const NOTHING: Aftermath = { writes: [], effects: [] };
 
 async function aftermath(
   exchange: Exchange,

@@ -2,7 +2,7 @@ import type { Exchange } from "../ports/exchange.ts";
 import type { Session } from "../ports/session.ts";
 import type { StepPrompt } from "../runs/executor-parts.ts";
 import type { Job } from "../runs/job.ts";
-import { channelOf, displayName } from "../session/describe.ts";
+import { channelOf, shownName } from "../session/describe.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Redactor } from "../transcript/redact.ts";
 import {
@@ -20,8 +20,8 @@ export async function stepPrompt(
   exchange: Exchange,
   { sessions, redactor }: { readonly sessions: Sessions; readonly redactor: Redactor },
 ): Promise<StepPrompt> {
-  const names = await namesOf(exchange, sessions);
   const masked = (text: string) => redactor.redact(text).text;
+  const names = await namesOf(exchange, sessions, masked);
   const between = { requester: names.requester, target: names.target };
   if (job.step === "announce") {
     return {
@@ -63,7 +63,11 @@ interface Names {
 }
 
 /** Prompts name sessions as people do: a live key would invite the model to call tools on it. Titles and labels are somebody's choice. */
-async function namesOf(exchange: Exchange, sessions: Sessions): Promise<Names> {
+async function namesOf(
+  exchange: Exchange,
+  sessions: Sessions,
+  masked: (text: string) => string,
+): Promise<Names> {
   const [requester, target] = await Promise.all([
     sessions.get(exchange.requester),
     sessions.get(exchange.target),
@@ -71,7 +75,7 @@ async function namesOf(exchange: Exchange, sessions: Sessions): Promise<Names> {
   const name = (session: Session | undefined) =>
     session === undefined
       ? "a session"
-      : `${neutralizeMarkers(displayName(session))} (agent ${session.agentId}, ${channelOf(session)})`;
+      : `${neutralizeMarkers(shownName(session, masked))} (agent ${session.agentId}, ${channelOf(session)})`;
   return {
     requester: name(requester),
     target: name(target),

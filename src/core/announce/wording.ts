@@ -1,6 +1,7 @@
 import type { Provenance } from "../ports/run.ts";
+import { withoutInvisible } from "../text/invisible.ts";
 
-/** Everything that a model reads beside tool descriptions. English, neutral, stable. */
+/** What a model reads of other sessions; of subagents: children/wording.ts. English, neutral, stable. */
 
 const MARKER = "[Inter-session message";
 
@@ -106,9 +107,10 @@ function field(name: string, value: string | undefined): string {
   return value === undefined ? "" : ` ${name}=${value.replace(/[^\p{L}\p{N}:@.+%_-]+/gu, "_")}`;
 }
 
-function quoted(text: string): string {
+/** Somebody else's words: every line of them, whatever ends it, is marked as such. */
+export function quoted(text: string): string {
   return neutralizeMarkers(text)
-    .split("\n")
+    .split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/)
     .map((line) => `> ${line}`)
     .join("\n");
 }
@@ -129,6 +131,6 @@ function opensMarker(text: string, bracketAt: number, marked: ReadonlySet<number
 }
 
 function lettersOf(character: string): string {
-  const folded = character.normalize("NFKD").toLowerCase();
-  return folded.replace(/[^\p{L}\p{N}]|\p{Default_Ignorable_Code_Point}/gu, "");
+  const folded = withoutInvisible(character.normalize("NFKD").toLowerCase());
+  return folded.replace(/[^\p{L}\p{N}]/gu, "");
 }

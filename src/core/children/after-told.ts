@@ -2,11 +2,12 @@ import { INTERRUPTED } from "../announce/wording.ts";
 import type { Child } from "../ports/child.ts";
 import type { ClaimedRun } from "../ports/engine.ts";
 import type { Session } from "../ports/session.ts";
-import type { Aftermath } from "../runs/executor-parts.ts";
+import { type Aftermath, NOTHING } from "../runs/executor-parts.ts";
 import { beginAnnouncing } from "./announce-step.ts";
 import { upkeepRun } from "./child-runs.ts";
-import { type ChildParts, NOTHING, taskOf, untoldBelow } from "./parts.ts";
-import { endOnce } from "./settle.ts";
+import { withTold } from "./family.ts";
+import { type ChildParts, taskOf, untoldBelow } from "./parts.ts";
+import { endOnce, familyWrite } from "./settle.ts";
 
 /**
  * The news of this run has been told before. What follows that is enqueued once more, as a store without transactions may have kept the telling alone;
@@ -18,12 +19,13 @@ export async function afterTold(
   { attempt }: Pick<ClaimedRun, "attempt">,
   parts: ChildParts,
 ): Promise<Aftermath> {
+  const heard = familyWrite(requester.key, (family) => withTold(family, [child.id]));
   const own = attempt === 1 ? NOTHING : await endOfCutOff(requester, parts);
   const isPending = child.post?.state === "pending";
   const said = isPending
     ? (await beginAnnouncing(child, requester, parts)).effects
     : [upkeepRun(child, "cleanup", { nowMs: parts.clock.now(), mark: 1 })];
-  return { writes: own.writes, effects: [...said, ...own.effects] };
+  return { writes: [heard, ...own.writes], effects: [...said, ...own.effects] };
 }
 
 /** The turn that a crash cut off may have been the last of the requester's own task. */

@@ -3,14 +3,14 @@ import type { Address } from "../ports/chat.ts";
 import type { Child, ChildPost } from "../ports/child.ts";
 import type { NewRun } from "../ports/engine.ts";
 import type { Session } from "../ports/session.ts";
-import type { Aftermath, Begun, EndedStep } from "../runs/executor-parts.ts";
+import { type Aftermath, type Begun, type EndedStep, NOTHING } from "../runs/executor-parts.ts";
 import type { Job } from "../runs/job.ts";
 import { deliveryId } from "../runs/run-id.ts";
 import { channelOf } from "../session/describe.ts";
-import { announcement } from "./announcement.ts";
+import { announcement, isSilent } from "./announcement.ts";
 import { announceRun, postRun, upkeepRun } from "./child-runs.ts";
 import { completeOrigin } from "./origin.ts";
-import { type ChildParts, childWrite, NOTHING } from "./parts.ts";
+import { type ChildParts, childWrite } from "./parts.ts";
 import { statsLine } from "./stats-line.ts";
 import { CHILD_ANNOUNCE_CUE, childAnnounceContext } from "./wording.ts";
 
@@ -67,7 +67,10 @@ export async function beginAnnounce(job: Job, attempts: number, parts: ChildPart
     prompt: {
       text: CHILD_ANNOUNCE_CUE,
       provenance: { kind: "internal_system" },
-      extraSystemPrompt: childAnnounceContext(channelOf(place.requester)),
+      extraSystemPrompt: childAnnounceContext(channelOf(place.requester), {
+        task: child.task,
+        result: parts.redactor.redact(child.result ?? "").text,
+      }),
     },
     mayRepeat: attempts <= ATTEMPTS,
   };
@@ -85,8 +88,9 @@ export async function afterAnnounce(
   if ("state" in place) return closed(child, place, parts);
   const attempt = job.child?.attempt ?? 1;
   if (ending.kind === "ok") {
-    if (ending.spoken.kind === "silent") return closed(child, { state: "silent" }, parts);
-    return posted(child, await posting(child, place.requester, place.to, ending.spoken.text, parts));
+    const { spoken } = ending;
+    if (spoken.kind === "silent" || isSilent(spoken.text)) return closed(child, { state: "silent" }, parts);
+    return posted(child, await posting(child, place.requester, place.to, spoken.text, parts));
   }
   if (ending.kind === "failed" && attempt < ATTEMPTS) {
     const again = { attempt: attempt + 1, delayMs: RETRY_MS * 2 ** (attempt - 1) };

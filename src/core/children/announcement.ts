@@ -1,3 +1,4 @@
+import { silence } from "../announce/silence.ts";
 import type { ChildOutcome } from "../ports/child.ts";
 
 /** The labels of an announcement, as a model may write them: at the beginning of a line, perhaps bold. */
@@ -61,7 +62,7 @@ function labelled(label: string, text: string): string {
 type Label = "status" | "result" | "notes" | "stats";
 
 /** The parts of a text with labels; a text without a result label is a result as it stands. */
-function sections(text: string): { readonly result: string; readonly notes: string } {
+function sections(text: string): Sections {
   const parts: Readonly<Record<Label, string[]>> = { status: [], result: [], notes: [], stats: [] };
   let current: Label = "result";
   let fence = "";
@@ -75,9 +76,29 @@ function sections(text: string): { readonly result: string; readonly notes: stri
     // Status and stats are the runtime's, and a line long: what comes after them goes on with what was before.
     if (name === "result" || name === "notes") current = name;
   }
-  const claimed = parts.status.filter((claim) => !STATUS_WORD.test(claim));
-  const [result, notes] = [parts.result, parts.notes].map((lines) => lines.join("\n").trim());
-  return { result: result || claimed.join("\n").trim(), notes: notes ?? "" };
+  const claimed = [
+    ...parts.status.filter((claim) => !STATUS_WORD.test(claim)),
+    ...parts.stats.filter((claim) => !/^runtime\b/i.test(claim)),
+  ];
+  const [result = "", notes = ""] = [parts.result, parts.notes].map((lines) => heard(lines.join("\n")));
+  return { result: result || heard(claimed.join("\n")), notes };
+}
+
+/** Without a silence token that stands behind a label. */
+function heard(text: string): string {
+  const said = silence(text.trim());
+  return said.kind === "silent" ? "" : said.text.trim();
+}
+
+interface Sections {
+  readonly result: string;
+  readonly notes: string;
+}
+
+/** The announce step wants silence, although it used the labels. */
+export function isSilent(written: string): boolean {
+  const { result, notes } = sections(written);
+  return result === "" && notes === "";
 }
 
 /** A code block that was left open would swallow what follows. */

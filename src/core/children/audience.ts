@@ -16,19 +16,27 @@ export interface RequesterNow {
 }
 
 /**
- * Decision of how a task's end is told. Whoever waits is woken, whatever else was asked for, or it would wait for ever; a requester whose own task is
- * over is not, as nobody waits for what it would say.
+ * Decision of how a task's end is told. Whoever waits is woken, whatever else was asked for, or it would wait for ever; a requester whose own task ended
+ * badly is not, as nobody waits for what it would say. One that has done its task is a session like any other.
  */
-export function tellingFor(child: Child, { session, task }: RequesterNow): Telling {
-  const { audience, origin, stoppedBy } = child;
-  const isWaiting = session.yielded === true || session.spawnedBy !== undefined;
-  if (task?.outcome !== undefined || (stoppedBy === "owner" && !isWaiting)) return "row";
-  const hasChat = completeOrigin(origin, session.route) !== undefined;
-  const wakes = isWaiting || audience === "requester" || (audience === "auto" && !hasChat);
-  if (wakes) return speaksItself(child) ? "both" : "turn";
+export function tellingFor(child: Child, requester: RequesterNow): Telling {
+  const { audience, origin, stoppedBy, thread } = child;
+  const waits = isWaiting(requester);
+  if (!waits && (hasEndedBadly(requester) || stoppedBy === "owner")) return "row";
+  const hasChat = completeOrigin(origin, requester.session.route) !== undefined;
+  if (waits || audience === "requester" || (audience === "auto" && !hasChat)) {
+    return speaksItself(child) ? "both" : "turn";
+  }
   // A child with a thread of its own has said it there.
-  const announces = child.thread === undefined && (audience === "channel" || audience === "auto");
-  return announces ? "announce" : "row";
+  return thread === undefined && audience !== "none" ? "announce" : "row";
+}
+
+function isWaiting({ session, task }: RequesterNow): boolean {
+  return session.yielded === true || (task !== undefined && task.outcome === undefined);
+}
+
+function hasEndedBadly({ task }: RequesterNow): boolean {
+  return task?.outcome !== undefined && task.outcome.status !== "ok";
 }
 
 /** The chat hears the child's own words, also when its requester is woken. */

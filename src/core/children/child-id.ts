@@ -2,9 +2,13 @@ import { createHash } from "node:crypto";
 import type { SessionKey } from "../ports/session.ts";
 import { partsOf } from "../session/key.ts";
 
-/** The UUID (version 8) of the child that this run made: derived, so that doing the same thing twice names the same child. */
-export function childIdFor(spawnRunId: string): string {
-  const hex = createHash("sha256").update(spawnRunId).digest("hex").slice(0, 32);
+/**
+ * The UUID (version 8) of the child that one sessions_spawn makes: derived, so that doing the same thing twice names the same child, and hashed, so that
+ * neither its length nor what it tells grows with the chain of spawns. `scope`: the run, the mounting of the tools, or the session of an idempotency key.
+ */
+export function childIdFor(scope: string, callId: string): string {
+  const text = JSON.stringify([scope, callId]);
+  const hex = createHash("sha256").update(text).digest("hex").slice(0, 32);
   const marked = `${hex.slice(0, 12)}8${hex.slice(13, 16)}a${hex.slice(17)}`;
   return marked.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }

@@ -58,10 +58,17 @@ type Upkeep = Exclude<ChildStep["step"], "task" | "completion" | "announce">;
 export function upkeepRun(
   child: Child,
   step: Upkeep,
-  at: { readonly nowMs: number; readonly dueMs?: number; readonly mark?: number },
+  at: {
+    readonly nowMs: number;
+    readonly dueMs?: number;
+    readonly mark?: number;
+    /** Not behind what is done in the session at that moment. */
+    readonly aside?: true;
+  },
 ): NewRun {
   const id = childRunId(child.runId, step, at.mark);
-  return jobRun(id, "child", stepJob(child, at.nowMs, { step }), at.dueMs);
+  const run = jobRun(id, "child", stepJob(child, at.nowMs, { step }), at.dueMs);
+  return at.aside === true ? { ...run, lane: `${run.lane}#${step}` } : run;
 }
 
 /** What is posted in the requester's chat. Sent under the requester's policy; the child is cleared away when it has arrived. */

@@ -1,13 +1,13 @@
+import { given } from "../given.ts";
 import type { Child } from "../ports/child.ts";
 import type { SessionKey } from "../ports/session.ts";
 import type { RecordWrite } from "../ports/storage.ts";
-import type { Begun, Flow } from "../runs/executor-parts.ts";
+import { type Begun, type Flow, NOTHING } from "../runs/executor-parts.ts";
 import type { Job } from "../runs/job.ts";
-import { spawnRunIdOf } from "../runs/run-id.ts";
+import { childIdOfRun } from "../runs/run-id.ts";
 import { afterAnnounce, beginAnnounce } from "./announce-step.ts";
-import { childIdFor } from "./child-id.ts";
 import { afterCompletion, beginCompletion, rulesOf } from "./completion.ts";
-import { type ChildParts, isOver, NOTHING, neverCame, taskOf } from "./parts.ts";
+import { type ChildParts, isOver, neverCame, openBelow, taskOf } from "./parts.ts";
 import { afterTaskRun, endOnce, STOPPED } from "./settle.ts";
 import { createSpawning } from "./spawn.ts";
 import { createStop } from "./stop.ts";
@@ -61,10 +61,9 @@ export function createChildren(parts: ChildParts) {
     ...flow,
     ...createSpawning(parts),
     ...stopping,
-    get: (id: string): Promise<Child | undefined> => records.get(id),
-    /** What this spawn has made, if it was carried out before. */
-    async taskFor(spawnRunId: string): Promise<Child | undefined> {
-      const child = await records.get(childIdFor(spawnRunId));
+    /** The task of this id, if its spawn was carried out. */
+    async get(id: string): Promise<Child | undefined> {
+      const child = await records.get(id);
       return child === undefined || (await neverCame(child, parts)) ? undefined : child;
     },
     /** The task of a spawned session. */
@@ -76,11 +75,13 @@ export function createChildren(parts: ChildParts) {
       const ids = [...(family?.open ?? []).map(({ id }) => id), ...(family?.recent ?? [])];
       return (await records.getMany(ids)).filter((child) => child !== undefined);
     },
+    /** Ids of the open tasks that this session waits for. */
+    atWork: (key: SessionKey) => openBelow(key, parts),
     /** An ended task gives the thread that it still holds back to its room. false: it holds none. */
     async release({ key, outcome, thread }: Child): Promise<boolean> {
       const session = outcome && thread && (await parts.sessions.get(key));
       if (session === undefined || session.archivedAtMs !== undefined) return false;
-      await parts.storage.apply([archiving(session.key, parts.clock.now())]);
+      await parts.storage.apply(archiving({ key, ...given({ thread }) }, parts.clock.now(), parts));
       return true;
     },
     /** A child's rules, for runs of its session that are no step of its task. */
@@ -103,11 +104,11 @@ async function beginTask(job: Job, parts: ChildParts): Promise<Begun> {
 
 /** A task is remembered as long as its last run is, and until nothing is left to do. */
 export function forgottenChildren(runIds: readonly string[]): readonly RecordWrite[] {
-  const ids = new Set(runIds.map(spawnRunIdOf).filter((id) => id !== undefined));
-  return [...ids].map((runId) => ({
+  const ids = new Set(runIds.map(childIdOfRun).filter((id) => id !== undefined));
+  return [...ids].map((id) => ({
     type: "record",
     table: "child",
-    key: childIdFor(runId),
+    key: id,
     change: (current) => (current?.cleared === true ? undefined : current),
   }));
 }

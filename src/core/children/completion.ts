@@ -1,28 +1,27 @@
 import { deliveryRun } from "../delivery/parcel.ts";
 import { given } from "../given.ts";
+import { isSandboxed } from "../policy/sandbox.ts";
 import type { Child } from "../ports/child.ts";
 import type { ClaimedRun } from "../ports/engine.ts";
 import type { Session } from "../ports/session.ts";
-import type { Aftermath, Begun, EndedStep } from "../runs/executor-parts.ts";
-import { type Job, toJob } from "../runs/job.ts";
+import { type Aftermath, type Begun, type EndedStep, NOTHING } from "../runs/executor-parts.ts";
+import type { Job } from "../runs/job.ts";
 import { deliveryId } from "../runs/run-id.ts";
-import { displayKey } from "../session/describe.ts";
+import { displayKey, outwardKey } from "../session/describe.ts";
 import { afterTold } from "./after-told.ts";
 import { beginAnnouncing } from "./announce-step.ts";
 import { requesterSpeaks, speaksItself, tellingFor } from "./audience.ts";
 import { completionRun, eventProvenance, upkeepRun } from "./child-runs.ts";
+import { withTold } from "./family.ts";
 import { completeOrigin } from "./origin.ts";
-import { type ChildParts, childWrite, listenerOf, NOTHING, taskOf, untoldBelow } from "./parts.ts";
-import { afterTaskRun } from "./settle.ts";
+import { type ChildParts, childWrite, listenerOf, taskOf, untoldBelow } from "./parts.ts";
+import { afterTaskRun, familyWrite } from "./settle.ts";
 import { statsLine } from "./stats-line.ts";
+import { ATTEMPTS, attemptOf, isHeldBack, siblings } from "./together.ts";
 import { type ChildEvent, childContext, completionRow, completionTurn } from "./wording.ts";
 
-/** A turn about ended children that fails is held again, so often and after such pauses. */
-const ATTEMPTS = 3;
+/** After such a pause a turn that failed is held again; after twice as long the next time. */
 const RETRY_MS = 5000;
-/** Told in one turn at most. */
-const MAX_TOGETHER = 20;
-const MAX_RESULTS = 60_000;
 /** More of a task than its name can show. */
 const NAMED_BY = 2000;
 
@@ -34,12 +33,14 @@ export async function beginCompletion(
 ): Promise<Begun> {
   const child = await parts.storage.records("child").get(job.child?.id ?? "");
   const session = await parts.sessions.get(job.sessionKey);
-  if (child?.outcome === undefined || session === undefined) return { take: "nothing", ...NOTHING };
+  if (child?.outcome === undefined) return { take: "nothing", ...NOTHING };
+  if (session === undefined) return { take: "nothing", ...(await tellElsewhere(child, job, parts)) };
   if (child.told !== undefined) return { take: "nothing", ...(await afterTold(child, session, run, parts)) };
   const task = await taskOf(session.key, parts);
   const telling = tellingFor(child, given({ session, task }));
   if (telling === "row" || telling === "announce") return inPassing(child, session, telling, parts);
-  const children = [child, ...(await siblings(child, job, session, task, parts))];
+  if (await isHeldBack(child, job, run, parts)) return { take: "nothing", ...NOTHING };
+  const children = [child, ...(await siblings(child, job, { session, task }, parts))];
   const events = await Promise.all(children.map((one) => eventOf(one, session, parts)));
   const ids = children.map(({ id }) => id);
   const toCome = await untoldBelow(session.key, ids, parts);
@@ -52,7 +53,7 @@ export async function beginCompletion(
     },
     telling: ids,
     ...given({ withinMs: task && timeLeft(task, parts) }),
-    mayRepeat: run.attempt <= ATTEMPTS,
+    mayRepeat: run.attempt + attemptOf(job) <= ATTEMPTS + 1,
   };
 }
 
@@ -66,9 +67,10 @@ export async function afterCompletion(
   if (child === undefined || child.told !== undefined) return NOTHING;
   const requester = await parts.sessions.get(job.sessionKey);
   if (requester === undefined) return tellElsewhere(child, job, parts);
-  const attempt = (((job.child?.attempt ?? 1) - 1) % ATTEMPTS) + 1;
   const failed = ended.ending.kind === "failed" || ended.ending.kind === "interrupted";
-  if (failed && attempt < ATTEMPTS) return { ...again(child, job, attempt, parts), unread: true };
+  if (ended.ending.kind === "failed" && attemptOf(job) + ended.claims <= ATTEMPTS) {
+    return { ...again(child, job, ended, parts), unread: true };
+  }
   // A turn that could not even begin was to tell of this one.
   const telling = ended.telling.length === 0 ? [child.id] : ended.telling;
   const told = await toldBy(telling, failed ? "failed" : "turn", requester, parts);
@@ -88,17 +90,20 @@ function timeLeft({ timeoutSeconds, startedAtMs, spawnedAtMs }: Child, { clock }
 
 /** The rules that stand in front of every run of a child. */
 export function rulesOf(task: Child, { config, names }: Pick<ChildParts, "config" | "names">): string {
+  const maxDepth = config.agents.defaults.subagents.maxSpawnDepth;
   return childContext({
     depth: task.depth,
-    maxDepth: config.agents.defaults.subagents.maxSpawnDepth,
-    requester: `the session ${displayKey(task.requester, "", names)}`,
+    maxDepth,
+    requester: `the session ${outwardKey(task.requester, names)}`,
     inThread: task.thread !== undefined,
+    leads: task.runtime === "subagent" && task.depth < maxDepth,
+    isOver: task.outcome !== undefined,
   });
 }
 
 async function eventOf(child: Child, requester: Session, parts: ChildParts): Promise<ChildEvent> {
   const { redactor, sessions, storage, names } = parts;
-  const trusted = requester.spawnedBy === undefined && requester.sandboxed !== true;
+  const trusted = requester.spawnedBy === undefined && !isSandboxed(requester, parts.config, names);
   const sessionId = (await sessions.get(child.key))?.sessionId;
   const transcriptPath = trusted && sessionId !== undefined ? storage.transcriptPath(sessionId) : undefined;
   const sessionKey = displayKey(child.key, requester.agentId, names);
@@ -108,36 +113,6 @@ async function eventOf(child: Child, requester: Session, parts: ChildParts): Pro
     result: child.result === undefined ? undefined : masked(child.result),
     stats: statsLine(child, "full", given({ sessionKey, sessionId, transcriptPath })),
   };
-}
-
-/** Others that ended meanwhile and whose news waits in the same lane for the same chat: they are told in one turn. */
-async function siblings(
-  first: Child,
-  job: Job,
-  session: Session,
-  task: Child | undefined,
-  parts: ChildParts,
-): Promise<readonly Child[]> {
-  const pending = await parts.queue.pending(session.key);
-  const ids = pending
-    .map((run) => toJob(run.payload))
-    .filter((one) => one.child?.step === "completion" && samePlace(one, job))
-    .map((one) => one.child?.id ?? "");
-  const found = await parts.storage.records("child").getMany([...new Set(ids)].slice(0, 4 * MAX_TOGETHER));
-  const together: Child[] = [];
-  let size = first.result?.length ?? 0;
-  for (const child of found) {
-    if (child?.outcome === undefined || child.id === first.id || child.told !== undefined) continue;
-    if (["row", "announce"].includes(tellingFor(child, given({ session, task })))) continue;
-    size += child.result?.length ?? 0;
-    if (size > MAX_RESULTS || together.length + 1 >= MAX_TOGETHER) break;
-    together.push(child);
-  }
-  return together;
-}
-
-function samePlace({ replyTo: one }: Job, { replyTo: other }: Job): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** The requester is not woken: it finds a row, and the chat is told by the child where that was asked for. */
@@ -155,7 +130,10 @@ async function inPassing(
   return {
     take: "row",
     prompt: { text: completionRow(event, said.words), provenance: eventProvenance(child) },
-    writes: [childWrite(child.id, (current) => ({ ...current, told: "row", post: said.post }))],
+    writes: [
+      childWrite(child.id, (current) => ({ ...current, told: "row", post: said.post })),
+      familyWrite(session.key, (family) => withTold(family, [child.id])),
+    ],
     effects: isPending ? said.effects : [upkeepRun(child, "cleanup", { nowMs: clock.now(), mark: 1 })],
   };
 }
@@ -189,11 +167,17 @@ async function toldBy(
     };
   });
   const all = await Promise.all(each);
-  return { writes: all.flatMap(({ writes }) => writes), effects: all.flatMap(({ effects }) => effects) };
+  const heard = familyWrite(requester.key, (family) => withTold(family, ids));
+  return {
+    writes: [...all.flatMap(({ writes }) => writes), heard],
+    effects: all.flatMap(({ effects }) => effects),
+  };
 }
 
-function again(child: Child, job: Job, attempt: number, { clock }: ChildParts): Aftermath {
-  const at = { nowMs: clock.now(), attempt: attempt + 1, delayMs: RETRY_MS * 2 ** (attempt - 1) };
+/** Attempts that a crash cut off count like those that failed. */
+function again(child: Child, job: Job, { claims }: EndedStep, { clock }: ChildParts): Aftermath {
+  const delayMs = RETRY_MS * 2 ** (attemptOf(job) + claims - 2);
+  const at = { nowMs: clock.now(), attempt: (job.child?.attempt ?? 1) + claims, delayMs };
   const run = completionRun(child, job.sessionKey, { ...at, ...given({ replyTo: job.replyTo }) });
   return { writes: [], effects: [run] };
 }
@@ -211,7 +195,7 @@ async function tellElsewhere(child: Child, job: Job, parts: ChildParts): Promise
   const origin = completeOrigin(listener.below.origin, listener.session.route);
   const replyTo = requesterSpeaks(child) ? origin : undefined;
   // Another lane, so another run; attempts of the one before it do not count.
-  const attempt = (job.child?.attempt ?? 1) + ATTEMPTS;
+  const attempt = (job.child?.attempt ?? 1) - attemptOf(job) + ATTEMPTS + 1;
   return {
     writes: [],
     effects: [completionRun(child, listener.session.key, { nowMs, attempt, ...given({ replyTo }) })],

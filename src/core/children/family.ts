@@ -1,15 +1,16 @@
 import { SwitchboardError } from "../errors.ts";
-import type { Family } from "../ports/child.ts";
+import { given } from "../given.ts";
+import type { Family, Place } from "../ports/child.ts";
 
 /** Under this key the family of all requesters together is counted. */
 export const EVERYBODY = "*";
 
 const HOUR_MS = 3_600_000;
 /** A place that was taken for a task which never came (the process ended in between) is free again after this. */
-export const RESERVED_MS = 60_000;
-const MAX_RECENT = 50;
+export const RESERVED_MS = 300_000;
+const MAX_RECENT = 100;
 
-const NOBODY: Family = { open: [], recent: [], hour: { sinceMs: 0, count: 0 } };
+const NOBODY: Family = { open: [], spawned: 0, untold: [], recent: [], hour: { sinceMs: 0, count: 0 } };
 
 export interface FamilyLimits {
   readonly maxOpen: number;
@@ -30,27 +31,47 @@ export function withOpened(
   limits: FamilyLimits,
   over: ReadonlySet<string> = new Set(),
 ): Family {
-  const { open, recent, hour } = current ?? NOBODY;
+  const { open, hour, spawned, ...ended } = current ?? NOBODY;
   const { id, nowMs, reserved } = place;
   const held = open.find((one) => one.id === id);
   const others = open.filter((one) => one.id !== id && !over.has(one.id) && !isForsaken(one, nowMs));
-  const entry = reserved === undefined ? { id, sinceMs: nowMs } : { id, sinceMs: nowMs, reserved };
+  const number = held?.number ?? spawned + 1;
+  const entry = given({ id, sinceMs: nowMs, number, reserved });
   // Whoever has its place already only confirms it; one that it has for good stays so.
   if (held !== undefined) {
     const isForGood = held.reserved !== true && reserved === true;
-    return { open: [...others, isForGood ? held : entry], recent, hour };
+    return { ...ended, open: [...others, isForGood ? held : entry], spawned, hour };
   }
   if (others.length >= limits.maxOpen) throw full(others.length, limits);
-  const counted = nowMs - hour.sinceMs < HOUR_MS ? hour : { sinceMs: nowMs, count: 0 };
+  // Clocks are set back at times.
+  const isThisHour = hour.sinceMs <= nowMs && nowMs - hour.sinceMs < HOUR_MS;
+  const counted = isThisHour ? hour : { sinceMs: nowMs, count: 0 };
   if (counted.count >= limits.maxPerHour) throw spent(counted.count, limits);
-  return { open: [...others, entry], recent, hour: { ...counted, count: counted.count + 1 } };
+  return {
+    ...ended,
+    open: [...others, entry],
+    spawned: number,
+    hour: { ...counted, count: counted.count + 1 },
+  };
 }
 
-/** The task has ended and gives its place back. */
+/** The task has ended and gives its place back; its requester has still to hear of it. An end that is written twice changes nothing. */
 export function withEnded(current: Family | undefined, id: string): Family {
-  const { open, recent, hour } = current ?? NOBODY;
-  const others = recent.filter((one) => one !== id);
-  return { open: open.filter((one) => one.id !== id), recent: [id, ...others].slice(0, MAX_RECENT), hour };
+  const family = current ?? NOBODY;
+  const { untold, recent } = family;
+  const open = family.open.filter((one) => one.id !== id);
+  if (recent.includes(id)) return { ...family, open };
+  return { ...family, open, untold: [...untold, id], recent: [id, ...recent].slice(0, MAX_RECENT) };
+}
+
+/** The same for the family of everybody, which is only counted. */
+export function withoutOpen(current: Family | undefined, id: string): Family | undefined {
+  return current && { ...current, open: current.open.filter((one) => one.id !== id) };
+}
+
+/** The requester has been told of these. */
+export function withTold(current: Family | undefined, ids: readonly string[]): Family | undefined {
+  return current && { ...current, untold: current.untold.filter((one) => !ids.includes(one)) };
 }
 
 /** The task never began: as if it had not been asked for. */
@@ -66,13 +87,18 @@ export function joined(one: Family, other: Family | undefined): Family {
   if (other === undefined) return one;
   const open = [...other.open, ...one.open.filter(({ id }) => !other.open.some((o) => o.id === id))];
   const recent = [...new Set([...other.recent, ...one.recent])].slice(0, MAX_RECENT);
-  return { open, recent, hour: one.hour.sinceMs > other.hour.sinceMs ? one.hour : other.hour };
+  const untold = [...new Set([...other.untold, ...one.untold])];
+  const spawned = Math.max(one.spawned, other.spawned);
+  return {
+    open,
+    spawned,
+    untold,
+    recent,
+    hour: one.hour.sinceMs > other.hour.sinceMs ? one.hour : other.hour,
+  };
 }
 
-function isForsaken(
-  { sinceMs, reserved }: { readonly sinceMs: number; readonly reserved?: true },
-  nowMs: number,
-): boolean {
+function isForsaken({ sinceMs, reserved }: Place, nowMs: number): boolean {
   return reserved === true && nowMs - sinceMs > RESERVED_MS;
 }
 

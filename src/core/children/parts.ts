@@ -6,11 +6,11 @@ import type { Events } from "../ports/events.ts";
 import type { Clock, Logger } from "../ports/host.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { RecordWrite, Storage } from "../ports/storage.ts";
-import type { Aftermath } from "../runs/executor-parts.ts";
 import type { KeyNames } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Redactor } from "../transcript/redact.ts";
 import { childIdIn } from "./child-id.ts";
+import { RESERVED_MS } from "./family.ts";
 
 /** What everything about children is made of. */
 export interface ChildParts {
@@ -28,8 +28,6 @@ export interface ChildParts {
   /** A short sentence for people, where no agent could word one. */
   notice(what: "announceFailed" | "completionFailed", locale: string | undefined): string;
 }
-
-export const NOTHING: Aftermath = { writes: [], effects: [] };
 
 /** The task of a spawned session; undefined for any other session, and a day after a task has ended. */
 export async function taskOf(
@@ -50,26 +48,34 @@ export function childWrite(id: string, change: (current: Child) => Child): Recor
   };
 }
 
-/** Open tasks that this session waits for. */
+/** Open tasks that this session waits for; not those whose spawn a store kept half of. */
 export async function openBelow(
   key: SessionKey,
-  { storage }: Pick<ChildParts, "storage">,
+  { storage, queue, clock }: Pick<ChildParts, "storage" | "queue" | "clock">,
 ): Promise<readonly string[]> {
-  const family = await storage.records("family").get(key);
-  return (family?.open ?? []).filter(({ reserved }) => reserved !== true).map(({ id }) => id);
+  const open = (await storage.records("family").get(key))?.open ?? [];
+  const children = await storage.records("child").getMany(open.map(({ id }) => id));
+  const isReal = await Promise.all(
+    open.map(async ({ sinceMs, reserved }, at) => {
+      const child = children[at];
+      if (reserved === true) return false;
+      return child === undefined ? clock.now() - sinceMs < RESERVED_MS : !(await neverCame(child, { queue }));
+    }),
+  );
+  return open.flatMap(({ id }, at) => (isReal[at] === true ? [id] : []));
 }
 
 /** How many tasks this session has still to hear of: those at work, and ended ones whose news waits. `telling`: those that it is being told of. */
 export async function untoldBelow(
   key: SessionKey,
   telling: readonly string[],
-  parts: Pick<ChildParts, "storage">,
+  parts: Pick<ChildParts, "storage" | "queue" | "clock">,
 ): Promise<number> {
-  const open = await openBelow(key, parts);
-  const { recent = [] } = (await parts.storage.records("family").get(key)) ?? {};
-  const others = recent.filter((id) => !telling.includes(id));
-  const ended = await parts.storage.records("child").getMany(others);
-  return open.length + ended.filter((one) => one !== undefined && one.told === undefined).length;
+  const { untold = [] } = (await parts.storage.records("family").get(key)) ?? {};
+  const atWork = await openBelow(key, parts);
+  const ended = await parts.storage.records("child").getMany(untold.filter((id) => !telling.includes(id)));
+  // A store without transactions may have kept the telling alone.
+  return atWork.length + ended.filter((child) => child !== undefined && child.told === undefined).length;
 }
 
 /** Whether nothing will come of this task any more. */

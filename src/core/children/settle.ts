@@ -1,18 +1,18 @@
 import { deliveryRun } from "../delivery/parcel.ts";
 import { given } from "../given.ts";
 import type { Child, ChildOutcome, Family } from "../ports/child.ts";
-import type { Usage } from "../ports/session.ts";
+import type { SessionKey, Usage } from "../ports/session.ts";
 import type { RecordWrite } from "../ports/storage.ts";
 import { type Ending, errorOf } from "../runs/ending.ts";
-import type { Aftermath, EndedStep } from "../runs/executor-parts.ts";
+import { type Aftermath, type EndedStep, NOTHING } from "../runs/executor-parts.ts";
 import { deliveryId } from "../runs/run-id.ts";
 import { cutText } from "../transcript/limits.ts";
 import { announcement } from "./announcement.ts";
 import { requesterSpeaks } from "./audience.ts";
 import { completionRun, upkeepRun } from "./child-runs.ts";
-import { EVERYBODY, withEnded } from "./family.ts";
+import { EVERYBODY, withEnded, withoutOpen } from "./family.ts";
 import { completeOrigin } from "./origin.ts";
-import { type ChildParts, childWrite, listenerOf, NOTHING, openBelow, taskOf, untoldBelow } from "./parts.ts";
+import { type ChildParts, childWrite, listenerOf, openBelow, taskOf, untoldBelow } from "./parts.ts";
 import { summed } from "./stats-line.ts";
 
 const LONGEST_RESULT = 100_000;
@@ -42,7 +42,8 @@ export async function afterTaskRun(child: Child, ended: EndedStep, parts: ChildP
   const soFar = given({
     usage: summed(child.usage, ended.usage),
     startedAtMs: child.startedAtMs ?? ended.startedAtMs,
-    result: resultOf(ending) ?? child.result,
+    // Whoever ends with silence has no result; what it said on the way was none.
+    result: ending.kind === "ok" ? resultOf(ending) : child.result,
   });
   const wentWell = ending.kind === "ok" || ending.kind === "yielded";
   if (wentWell && (await untoldBelow(child.key, telling, parts)) > 0) {
@@ -58,7 +59,7 @@ export async function afterTaskRun(child: Child, ended: EndedStep, parts: ChildP
 export async function endOfTask(child: Child, end: TaskEnd, parts: ChildParts): Promise<Aftermath> {
   const { clock, sessions, events } = parts;
   const nowMs = clock.now();
-  const ended: Child = { ...child, ...end, endedAtMs: nowMs };
+  const ended: Child = { ...withoutResult(child), ...end, endedAtMs: nowMs };
   const listener = await listenerOf(child, parts);
   const requester = (await sessions.get(child.requester))?.key ?? child.requester;
   const below = end.outcome.status === "ok" ? [] : await deserted(child, parts);
@@ -80,15 +81,18 @@ export async function endOfTask(child: Child, end: TaskEnd, parts: ChildParts): 
   return {
     writes: [
       childWrite(child.id, (current) =>
-        current.outcome === undefined ? { ...current, ...end, endedAtMs: nowMs, ...forgotten } : current,
+        current.outcome === undefined
+          ? { ...withoutResult(current), ...end, endedAtMs: nowMs, ...forgotten }
+          : current,
       ),
       familyWrite(requester, (family) => withEnded(family, child.id)),
-      familyWrite(EVERYBODY, (family) => withEnded(family, child.id)),
+      ...(end.outcome.status === "ok" ? [] : [awake(child.key)]),
+      familyWrite(EVERYBODY, (family) => withoutOpen(family, child.id)),
       ...orphaned.writes,
     ],
     effects: [
       ...told,
-      ...(below.length === 0 ? [] : [upkeepRun(child, "cascade", { nowMs })]),
+      ...(below.length === 0 ? [] : [upkeepRun(child, "cascade", { nowMs, mark: 2, aside: true })]),
       ...threadPost(ended, nowMs),
       ...orphaned.effects,
     ],
@@ -97,7 +101,9 @@ export async function endOfTask(child: Child, end: TaskEnd, parts: ChildParts): 
 
 /** This end, unless there was one; then what follows that once more, as a store without transactions may have kept the end alone. */
 export async function endOnce(child: Child, outcome: ChildOutcome, parts: ChildParts): Promise<Aftermath> {
-  return child.told === undefined ? endOfTask(child, { outcome: child.outcome ?? outcome }, parts) : NOTHING;
+  return child.told === undefined
+    ? endOfTask(child, { outcome: child.outcome ?? outcome, ...given({ result: child.result }) }, parts)
+    : NOTHING;
 }
 
 /** Open tasks that nobody waits for any more. Those of a session that was deleted go on: whoever spawned that one hears of them. */
@@ -114,8 +120,26 @@ async function endOfOrphaned({ requester }: Child, parts: ChildParts): Promise<A
   return endOfTask(task, { outcome }, parts);
 }
 
+function withoutResult({ result: _former, ...child }: Child): Child {
+  return child;
+}
+
+/** A task that ended badly waits for nothing any more. */
+function awake(key: SessionKey): RecordWrite {
+  return {
+    type: "record",
+    table: "session",
+    key,
+    change: (current) => {
+      if (current === undefined) return undefined;
+      const { yielded: _waited, ...rest } = current;
+      return rest;
+    },
+  };
+}
+
 /** Where the requester's answer to the news goes, if it is to be posted at all. */
-function placeOfAnswer(
+export function placeOfAnswer(
   child: Child,
   { session, below }: NonNullable<Awaited<ReturnType<typeof listenerOf>>>,
 ) {
@@ -157,7 +181,7 @@ function deadline(child: Child, { clock }: ChildParts) {
   const { timeoutSeconds, startedAtMs, spawnedAtMs } = child;
   if (timeoutSeconds === 0) return [];
   const dueMs = (startedAtMs ?? spawnedAtMs) + timeoutSeconds * 1000;
-  return [upkeepRun(child, "deadline", { nowMs: clock.now(), dueMs })];
+  return [upkeepRun(child, "deadline", { nowMs: clock.now(), dueMs, aside: true })];
 }
 
 /** What a child with a thread could not say itself is said there for it. */

@@ -1,24 +1,25 @@
+import { SwitchboardError } from "../errors.ts";
 import { given } from "../given.ts";
 import type { Address } from "../ports/chat.ts";
 import type { Child } from "../ports/child.ts";
 import type { NewRun } from "../ports/engine.ts";
 import type { NewEntry } from "../ports/run.ts";
-import type { Session, SessionKey } from "../ports/session.ts";
+import type { Session } from "../ports/session.ts";
 import type { Write } from "../ports/storage.ts";
 import { type Job, jobRun } from "../runs/job.ts";
+import { childRunId, spawnRunId } from "../runs/run-id.ts";
 import { turnWrite } from "../runs/turn.ts";
 import { newSession } from "../session/arrival.ts";
 import { channelOf, outwardKey } from "../session/describe.ts";
 import { subagentKey } from "../session/key.ts";
-import { roomKeyOf } from "../session/resolve.ts";
-import { childIdFor } from "./child-id.ts";
 import { EVERYBODY, type FamilyLimits, RESERVED_MS, withOpened, withoutPlace } from "./family.ts";
 import { type ChildParts, isOver } from "./parts.ts";
 import { familyWrite } from "./settle.ts";
+import { bindings } from "./thread-bindings.ts";
 
 /** A task that may be spawned: everything was checked but the places, which are taken in the same write. */
 export interface SpawnRequest {
-  readonly runId: string;
+  readonly id: string;
   readonly requester: Session;
   readonly agentId: string;
   readonly task: string;
@@ -38,6 +39,8 @@ export interface SpawnRequest {
   readonly thread?: Address;
   /** Rows that the child begins with. */
   readonly inherited: readonly NewEntry[];
+  /** Asked when the places are taken: a caller that was stopped meanwhile begins nothing any more. */
+  readonly isWanted: () => boolean;
   /** Written when the places are taken, before the child is made. */
   readonly freeing: readonly Write[];
 }
@@ -49,12 +52,21 @@ export interface Spawning {
   readonly writes: readonly Write[];
 }
 
+/** A place that is being taken; the write that takes it gives it its number, for the writes that come after. */
+interface Taking {
+  readonly id: string;
+  readonly nowMs: number;
+  readonly reserved?: true;
+  number: number;
+}
+
 export function createSpawning(parts: ChildParts) {
   const { clock, storage } = parts;
 
   const placeWrites = async (
     requester: Session,
-    place: { readonly id: string; readonly nowMs: number; readonly reserved?: true },
+    place: Taking,
+    isWanted: () => boolean = () => true,
   ): Promise<readonly Write[]> => {
     const { maxChildrenPerAgent, maxOpen, maxSpawnsPerHour } = parts.config.agents.defaults.subagents;
     const mine: FamilyLimits = {
@@ -76,20 +88,24 @@ export function createSpawning(parts: ChildParts) {
       ...(await overIn(EVERYBODY, maxOpen, place.nowMs, parts)),
     ]);
     return [
-      familyWrite(requester.key, (family) => withOpened(family, place, mine, over)),
+      familyWrite(requester.key, (family) => {
+        if (!isWanted()) throw new SwitchboardError("CLOSED", "This run was stopped; nothing was spawned.");
+        const taken = withOpened(family, place, mine, over);
+        place.number = taken.open.find(({ id }) => id === place.id)?.number ?? 0;
+        return taken;
+      }),
       familyWrite(EVERYBODY, (family) => withOpened(family, place, all, over)),
     ];
   };
 
   return {
-    /** Takes the places for a task whose preparation has effects outside. They are free again after a minute, or with `giveUp`. */
-    async reserve(runId: string, requester: Session): Promise<void> {
-      const place = { id: childIdFor(runId), nowMs: clock.now(), reserved: true as const };
+    /** Takes the places for a task whose preparation has effects outside. They are free again after five minutes, or with `giveUp`. */
+    async reserve(id: string, requester: Session): Promise<void> {
+      const place: Taking = { id, nowMs: clock.now(), reserved: true, number: 0 };
       await storage.apply(await placeWrites(requester, place));
     },
-    /** The spawn did not come about; nothing when it did. */
-    async giveUp(runId: string, requester: Session): Promise<void> {
-      const id = childIdFor(runId);
+    /** The spawn did not come about: its places are free again. Nothing when it did. */
+    async giveUp(id: string, requester: Session): Promise<void> {
       if ((await storage.records("child").get(id)) !== undefined) return;
       const keys = [requester.key, EVERYBODY];
       await storage.apply(keys.map((key) => familyWrite(key, (family) => withoutPlace(family, id))));
@@ -98,15 +114,18 @@ export function createSpawning(parts: ChildParts) {
     async open(request: SpawnRequest): Promise<Spawning> {
       const nowMs = clock.now();
       const child = childOf(request, nowMs);
+      const place: Taking = { id: child.id, nowMs, number: 0 };
       const session = sessionOf(request, child, nowMs, clock.uuid());
       const writes: Write[] = [
-        ...(await placeWrites(request.requester, { id: child.id, nowMs })),
+        ...(await placeWrites(request.requester, place, request.isWanted)),
         ...request.freeing,
         // A key that was used before, so long ago that its task is forgotten, names a new child.
         { type: "record", table: "session", key: child.key, change: () => session },
-        { type: "record", table: "child", key: child.id, change: () => child },
+        { type: "record", table: "child", key: child.id, change: () => ({ ...child, number: place.number }) },
         ...inheriting(request, session),
-        ...bindingWrites(child, parts.agentIds),
+        ...bindings(child, parts.agentIds).map(
+          ({ key, to }): Write => ({ type: "record", table: "moved", key, change: () => ({ to }) }),
+        ),
       ];
       return { child, run: taskRun(request, child, parts), writes };
     },
@@ -114,17 +133,17 @@ export function createSpawning(parts: ChildParts) {
 }
 
 function childOf(request: SpawnRequest, nowMs: number): Child {
-  const { runId, requester, agentId, timeoutSeconds } = request;
+  const { id, requester, agentId, timeoutSeconds } = request;
   const { task, label, runtime, cleanup, audience, chain, origin, locale, thread } = request;
-  const id = childIdFor(runId);
   return {
     id,
-    runId,
+    runId: spawnRunId(id),
     key: subagentKey(agentId, id),
     requester: requester.key,
     task,
     runtime,
     depth: (requester.spawnDepth ?? 0) + 1,
+    number: 0,
     audience,
     cleanup,
     chain,
@@ -173,28 +192,9 @@ function taskRun(request: SpawnRequest, child: Child, { names, clock }: ChildPar
 }
 
 /** What the requester knows is the child's first turn, and its task the second. */
-function inheriting({ inherited, runId }: SpawnRequest, session: Session): readonly Write[] {
+function inheriting({ inherited, id }: SpawnRequest, session: Session): readonly Write[] {
   if (inherited.length === 0) return [];
-  return [turnWrite(session, { turn: 1, firstSeq: 1 }, `${runId}#fork`, inherited)];
-}
-
-/** Messages in the thread belong to the child, whichever agent the rules would choose. */
-function bindingWrites({ thread, key: child }: Child, agentIds: readonly string[]): readonly Write[] {
-  if (thread === undefined) return [];
-  return agentIds.flatMap((agentId) => {
-    const key = roomKeyOf(agentId, thread);
-    return [redirect(key, child), ...bareThread(agentId, thread).map((bare) => redirect(bare, key))];
-  });
-}
-
-/** To Discord a thread is a channel of its own: its bare id, which is all that is known of it at times, stands for it. */
-function bareThread(agentId: string, { threadId, ...room }: Address): readonly SessionKey[] {
-  if (room.chatType !== "channel" || threadId === undefined) return [];
-  return [roomKeyOf(agentId, { ...room, chatId: threadId })];
-}
-
-function redirect(key: SessionKey, to: SessionKey): Write {
-  return { type: "record", table: "moved", key, change: () => ({ to }) };
+  return [turnWrite(session, { turn: 1, firstSeq: 1 }, childRunId(spawnRunId(id), "fork"), inherited)];
 }
 
 /** Tasks that are over and still hold a place: only a store without transactions leaves such. Looked at when all places are taken. */

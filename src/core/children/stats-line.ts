@@ -28,6 +28,11 @@ export function statsLine(child: Child, level: StatsLevel, where?: Whereabouts):
     .join(" • ")}`;
 }
 
+/** A text with stats lines as those may read it who may not know where transcripts lie. */
+export function withoutTranscript(text: string): string {
+  return text.replace(/^(Stats: .*) • transcript .*$/gm, "$1");
+}
+
 /** `1h02m`, `5m12s`, `8s`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));

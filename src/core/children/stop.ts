@@ -1,8 +1,9 @@
+import { given } from "../given.ts";
 import type { Child } from "../ports/child.ts";
-import type { RunId, RunRecord } from "../ports/engine.ts";
+import type { RunId } from "../ports/engine.ts";
 import type { SessionKey } from "../ports/session.ts";
 import { isOfTask, upkeepRun } from "./child-runs.ts";
-import { type ChildParts, childWrite, neverCame, openBelow } from "./parts.ts";
+import { type ChildParts, childWrite, neverCame } from "./parts.ts";
 import { endOfTask, STOPPED } from "./settle.ts";
 
 type StoppedBy = NonNullable<Child["stoppedBy"]>;
@@ -30,8 +31,9 @@ export function createStop(parts: ChildParts) {
   async function below(key: SessionKey, by: StoppedBy, depth: number): Promise<readonly Stopped[]> {
     if (depth > MAX_DEPTH) return [];
     const stopped: Stopped[] = [];
-    for (const id of await openBelow(key, parts)) {
-      const child = await children.get(id);
+    const { open = [], recent = [] } = (await parts.storage.records("family").get(key)) ?? {};
+    // One that has ended may have spawned again, when somebody spoke to it.
+    for (const child of await children.getMany([...open.map(({ id }) => id), ...recent])) {
       if (child === undefined) continue;
       stopped.push(...(await stopOne(child, by)), ...(await below(child.key, by, depth + 1)));
     }
@@ -56,17 +58,24 @@ export function createStop(parts: ChildParts) {
     const running = pending.find((run) => run.state === "running" && isOfTask(run, child));
     // A run that is under way settles the task itself, with what it has made.
     if (running !== undefined && (await queue.cancel(running.id))) return [{ key, runId: running.id }];
-    return (await endNow(marked, pending)) ? [{ key }] : [];
+    return (await endNow(marked)) ? [{ key }] : [];
   }
 
   /** Nobody is at work: the end is recorded with the run that tells it, and what waits is not begun. false: another end came first. */
-  async function endNow(child: Child, pending: readonly RunRecord[]): Promise<boolean> {
-    const { writes, effects } = await endOfTask(child, { outcome: STOPPED }, parts);
+  async function endNow(child: Child): Promise<boolean> {
+    const { writes, effects } = await endOfTask(
+      child,
+      { outcome: STOPPED, ...given({ result: child.result }) },
+      parts,
+    );
     const [first, ...others] = effects;
     if (first === undefined) await parts.storage.apply(writes);
     else if ((await queue.enqueue(first, { writes })) === "duplicate") return false;
     for (const run of others) await queue.enqueue(run);
-    for (const run of pending) if (run.id === child.runId) await queue.cancel(run.id);
+    // A worker may have taken one of them in the meantime.
+    const waiting = (await queue.pending(child.key)).filter((run) => isOfTask(run, child));
+    for (const run of waiting)
+      if (run.state === "running" || run.id === child.runId) await queue.cancel(run.id);
     return true;
   }
 

@@ -82,7 +82,7 @@ async function treesOf(
       const ordered = [...own.filter(({ outcome }) => !outcome), ...own.filter(({ outcome }) => outcome)];
       return [
         key,
-        ordered.map((child, index) => ({ child, index: index + 1, below: below.get(child.key) ?? [] })),
+        ordered.map((child) => ({ child, index: child.number, below: below.get(child.key) ?? [] })),
       ];
     }),
   );

@@ -1,12 +1,14 @@
 import type { Child, ChildPost } from "../ports/child.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Write } from "../ports/storage.ts";
-import type { Aftermath } from "../runs/executor-parts.ts";
-import type { Job } from "../runs/job.ts";
+import { type Aftermath, NOTHING } from "../runs/executor-parts.ts";
+import { asksAgent, type Job } from "../runs/job.ts";
+import { inheritance } from "../session/sessions.ts";
 import { upkeepRun } from "./child-runs.ts";
-import { type ChildParts, childWrite, NOTHING } from "./parts.ts";
-import { endOnce, STOPPED, timeUp } from "./settle.ts";
+import { type ChildParts, childWrite } from "./parts.ts";
+import { endOnce, familyWrite, STOPPED, timeUp } from "./settle.ts";
 import type { Cascade } from "./stop.ts";
+import { bindings } from "./thread-bindings.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -43,11 +45,11 @@ async function cleanUp(child: Child, parts: ChildParts): Promise<Aftermath> {
   const known = childWrite(child.id, (now) => (post === undefined ? now : { ...now, post }));
   if (child.cleanup === "delete") {
     const gone = await deletion(child.key, parts);
-    return { writes: [known, childWrite(child.id, cleared), ...gone], effects: [] };
+    return { writes: [known, ...clearing(child), ...gone], effects: [] };
   }
   const session = await parts.sessions.get(child.key);
   const dueMs = session && dueAt(session, child, parts);
-  if (dueMs === undefined) return { writes: [known, childWrite(child.id, cleared)], effects: [] };
+  if (dueMs === undefined) return { writes: [known, ...clearing(child)], effects: [] };
   const nowMs = parts.clock.now();
   return { writes: [known], effects: [upkeepRun(child, "archive", { nowMs, dueMs, mark: dueMs })] };
 }
@@ -74,7 +76,10 @@ async function deletion(key: SessionKey, { sessions, storage }: ChildParts): Pro
   if (session === undefined) return [];
   const ids = new Set([session.sessionId, ...(await storage.index.sessionIds(key))]);
   for (const id of ids) await storage.transcripts.delete(id);
-  return [{ type: "record", table: "session", key, change: () => undefined }];
+  return [
+    ...(await inheritance(session, storage)),
+    { type: "record", table: "session", key, change: () => undefined },
+  ];
 }
 
 /** A child that is still used is looked at again later. */
@@ -85,29 +90,49 @@ async function archive(job: Job, child: Child | undefined, parts: ChildParts): P
   const session = await sessions.get(job.sessionKey);
   const dueMs = session && dueAt(session, child, parts);
   if (session === undefined || session.archivedAtMs !== undefined || dueMs === undefined) {
-    return { writes: [childWrite(child.id, cleared)], effects: [] };
+    return { writes: clearing(child), effects: [] };
   }
-  const isBusy = (await queue.pending(session.key)).length > 1;
+  const isBusy = (await queue.pending(session.key)).some(asksAgent);
   if (isBusy || dueMs > nowMs) {
     const laterMs = Math.max(dueMs, nowMs + MINUTE_MS);
     return { writes: [], effects: [upkeepRun(child, "archive", { nowMs, dueMs: laterMs, mark: laterMs })] };
   }
-  return { writes: [archiving(session.key, nowMs), childWrite(child.id, cleared)], effects: [] };
+  return { writes: [...archiving(child, nowMs, parts), ...clearing(child)], effects: [] };
 }
 
 /** Out of the lists; a thread that it had belongs to its room again. */
-export function archiving(key: SessionKey, nowMs: number): Write {
-  return {
+export function archiving(
+  child: Pick<Child, "key" | "thread">,
+  nowMs: number,
+  { agentIds }: Pick<ChildParts, "agentIds">,
+): readonly Write[] {
+  const archived: Write = {
     type: "record",
     table: "session",
-    key,
+    key: child.key,
     change: (now) => now && { ...now, archivedAtMs: now.archivedAtMs ?? nowMs },
+  };
+  return [archived, ...bindings(child, agentIds).map(({ key, to }) => unbinding(key, to))];
+}
+
+/** Only while the redirect still leads to the child. */
+function unbinding(key: SessionKey, child: SessionKey): Write {
+  return {
+    type: "record",
+    table: "moved",
+    key,
+    change: (current) => (current?.to === child ? undefined : current),
   };
 }
 
-/** Nothing is left to do: the record goes when its runs are forgotten. */
-function cleared(child: Child): Child {
-  return { ...child, cleared: true };
+/** Nothing is left to do: the record goes when its runs are forgotten, and what it counted goes now. */
+function clearing({ id, key }: Child): readonly Write[] {
+  return [
+    childWrite(id, (current) => ({ ...current, cleared: true })),
+    familyWrite(key, (family) =>
+      family?.open.length === 0 && family.untold.length === 0 ? undefined : family,
+    ),
+  ];
 }
 
 function dueAt(session: Session, child: Child, { config }: ChildParts): number | undefined {

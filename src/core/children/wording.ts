@@ -1,10 +1,13 @@
-import { neutralizeMarkers } from "../announce/wording.ts";
+import { neutralizeMarkers, quoted } from "../announce/wording.ts";
 import type { Child, ChildOutcome } from "../ports/child.ts";
 import { cleanLine } from "../session/describe.ts";
+import { cutText } from "../transcript/limits.ts";
 
 /** What models read about subagents. English, neutral, stable. */
 
 const LONGEST_NAME = 72;
+/** Of a task or result in a system prompt. */
+const LONGEST_QUOTE = 16_000;
 
 /** System prompt of a child: rules and where it stands, never the task. */
 export function childContext(place: {
@@ -12,18 +15,33 @@ export function childContext(place: {
   readonly maxDepth: number;
   readonly requester: string;
   readonly inThread: boolean;
+  /** It may have subagents of its own. */
+  readonly leads: boolean;
+  /** The task has ended; somebody goes on talking to it. */
+  readonly isOver: boolean;
 }): string {
-  const { depth, maxDepth, requester, inThread } = place;
-  return `# Subagent
-You are a subagent (depth ${depth} of at most ${maxDepth}) of ${requester}. Your task is in the last message that is marked [Subagent Task].
+  const { depth, maxDepth, requester, inThread, leads, isOver } = place;
+  const who = `# Subagent
+You are a subagent (depth ${depth} of at most ${maxDepth}) of ${requester}.`;
+  if (isOver) {
+    return `${who} Your task is done and its result was handed over. ${inThread ? "People go on talking to you in your thread; your answers are posted there." : "Somebody goes on talking to you."}`;
+  }
+  return `${who} Your task is in the last message that is marked [Subagent Task].
 - Do that task and nothing else. Your last answer is the result; it is handed over by itself, so neither send nor announce it.
 - ${inThread ? "A thread of the chat is yours: your answers are posted there, and people may write to you in it." : "You do not talk to people; nobody answers questions. Decide, and say what you assumed."}
-- If the task cannot be done, say so and why.${depth < maxDepth ? "\n- You may spawn subagents of your own. Do not poll them: call sessions_yield, and their results come as your next message." : ""}`;
+- If the task cannot be done, say so and why.${leads ? "\n- You may spawn subagents of your own. Do not poll them: call sessions_yield, and their results come as your next message." : ""}`;
 }
 
 /** System prompt of a child's announce step. */
-export function childAnnounceContext(chat: string): string {
+export function childAnnounceContext(
+  chat: string,
+  { task, result }: { readonly task: string; readonly result: string },
+): string {
   return `# Announce step
+Your task was:
+${quoted(cutText(task, LONGEST_QUOTE).text)}
+Your result:
+${quoted(cutText(result, LONGEST_QUOTE).text || "not available")}
 Your task is over. What you write now is posted in the chat of whoever asked for it (${chat}), together with the status, which the runtime knows. Say what
 came out, for people who did not follow the work: no paths, no session keys, nothing about tools. You may use the lines "Result:" and "Notes:".
 To post nothing, reply exactly ANNOUNCE_SKIP.`;
@@ -81,11 +99,4 @@ function statusWords({ status, error }: ChildOutcome): string {
   if (status === "ok") return "success";
   const word = status === "killed" ? "stopped" : status;
   return error === undefined || error === word ? word : `${word} (${neutralizeMarkers(error)})`;
-}
-
-function quoted(text: string): string {
-  return neutralizeMarkers(text)
-    .split("\n")
-    .map((line) => `> ${line}`)
-    .join("\n");
 }

@@ -1,4 +1,4 @@
-import { graphemeBorder } from "./grapheme-border.ts";
+import { graphemeBorder } from "../text/grapheme-border.ts";
 import { type Cut, type Piece, type Position, startIn, type TextPiece } from "./piece.ts";
 
 interface Reach {
@@ -84,7 +84,7 @@ function isSpace(unit: number): boolean {
 
 function withinWord(from: Position, { piece, index, offset }: Cut): Cut {
   const low = startIn(index, from);
-  const border = graphemeBorder(piece.text, low, offset);
+  const border = graphemeBorder(piece.text, offset, low);
   const cut = Math.max(low, piece.kind === "text" ? beforeEscape(piece.text, low, border) : border);
   if (cut > low || index > from.index) return { piece, index, offset: cut };
   const first = piece.text.codePointAt(low) ?? 0;

@@ -7,6 +7,7 @@ import type { Session } from "../ports/session.ts";
 import { newSession } from "../session/arrival.ts";
 import { agentIdOf, type KeyNames } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
+import type { Redactor } from "../transcript/redact.ts";
 import { type Parcel, type ParcelResult, toParcel, toPayload, toResult } from "./parcel.ts";
 import type { SendCheck } from "./send-check.ts";
 
@@ -24,6 +25,7 @@ export interface OutboxParts {
   readonly logger: Logger;
   /** Masks exact secrets on the way out. */
   readonly mask: (text: string) => string;
+  readonly redactor: Pick<Redactor, "redact">;
 }
 
 /**
@@ -86,7 +88,8 @@ function afterFailure(
 ): RunSettlement {
   const failure = deliveryFailureOf(error);
   const now = parts.clock.now();
-  const reason = messageOf(error);
+  // Platforms and their libraries repeat what was sent, and with what token.
+  const reason = parts.redactor.redact(messageOf(error)).text;
   const uncertain = failure.uncertain === true;
   if (uncertain && !(failure.retryable && mayRepeat(adapter, progress, now))) {
     return settle(run, progress, { state: "uncertain", reason }, parts);

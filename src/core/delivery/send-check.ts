@@ -15,7 +15,8 @@ const MAX_STEPS = 16;
 export function createSendCheck(sessions: Sessions, config: Config): SendCheck {
   return async (session, at) => {
     const parent = await nearestWithOverride(session, sessions);
-    return maySend(session, config, given({ at, parent }));
+    const ancestors = session.spawnedBy === undefined ? [] : await sessions.ancestors(session.key);
+    return maySend(session, config, given({ at, parent, ancestors }));
   };
 }
 

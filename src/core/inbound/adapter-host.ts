@@ -8,6 +8,7 @@ import type { Clock, Logger } from "../ports/host.ts";
 import { deliveryPool } from "../runs/run-id.ts";
 import type { Moves } from "../session/moves.ts";
 import type { People } from "../session/people.ts";
+import type { Redactor } from "../transcript/redact.ts";
 import type { FindOrigin } from "./origin.ts";
 
 /** How often, and after how long, a message that the store could not take is tried again before the platform is told. */
@@ -25,6 +26,8 @@ export interface AdapterHostParts {
   readonly accept: (message: InboundMessage) => Promise<Acceptance>;
   /** The bot has just connected. */
   readonly onReady: () => void;
+  /** Live secrets leave no more in an answer that is shown at once than in one that is delivered. */
+  readonly exactRedactor: Pick<Redactor, "redact">;
 }
 
 /** What one adapter may ask of the core. Nothing here rejects: an adapter runs inside somebody else's event handlers. */
@@ -60,7 +63,8 @@ export function createAdapterHost(adapter: ChannelAdapter, parts: AdapterHostPar
     const origin = await parts.findOrigin(call);
     const asMessage = { ...call, text: "", addressed: true, sentAtMs: clock.now() };
     if (!mayEnter(asMessage, config, origin).admitted) return undefined;
-    return (await router.run(call, "native"))?.text;
+    const reply = await router.run(call, "native");
+    return reply && parts.exactRedactor.redact(reply.text).text;
   }
 
   async function moved(from: Address, to: Address): Promise<void> {

@@ -15,6 +15,8 @@ export interface SendContext {
   readonly at?: Pick<Address, "channel" | "chatType">;
   /** The room around a thread or topic, the requester of a child: its override counts where the session has none. */
   readonly parent?: Pick<Session, "sendPolicy">;
+  /** Keys of those who spawned it, at any depth: a child may not say where its requester may not. */
+  readonly ancestors?: readonly SessionKey[];
 }
 
 type Rule = Config["session"]["sendPolicy"]["rules"][number];
@@ -54,10 +56,10 @@ function denied(rule: string, remedy: string): SendDecision {
 }
 
 /** A child without a place of its own speaks where its requester does. */
-function factsOf(session: Session, { at }: SendContext): Facts {
+function factsOf(session: Session, { at, ancestors = [] }: SendContext): Facts {
   const { key, spawnedBy } = session;
   const requester = spawnedBy === undefined ? {} : placeInKey(partsOf(spawnedBy));
-  const keys = spawnedBy === undefined ? [key] : [key, spawnedBy];
+  const keys = spawnedBy === undefined ? [key] : [key, spawnedBy, ...ancestors];
   return { ...requester, ...placeOf(session), ...at, keys };
 }
 

@@ -7,6 +7,7 @@ export interface Spawner {
   readonly agentId: string;
   /** 0 = not spawned itself. */
   readonly depth: number;
+  readonly sandboxed?: boolean;
 }
 
 export type SpawnDecision =
@@ -50,11 +51,12 @@ export function maySpawn(
     return { allowed: false, code: "SPAWN_DEPTH", reason };
   }
   const agentId = asked ?? spawner.agentId;
-  if (!configured.includes(agentId)) {
+  const { agentIds } = spawnTargets(spawner, config, configured);
+  // A sandboxed session does not learn which agents there are beside those that it may spawn.
+  if (spawner.sandboxed !== true && !configured.includes(agentId)) {
     const reason = `No agent "${agentId}" is configured. See agents_list.`;
     return { allowed: false, code: "AGENT_UNKNOWN", reason };
   }
-  const { agentIds } = spawnTargets(spawner, config, configured);
   if (agentIds.includes(agentId)) return { allowed: true, agentId };
   const reason = `Agent "${spawner.agentId}" may not spawn "${agentId}". Allowed: ${agentIds.join(", ")}. The owner can add it to agents.list[].subagents.allowAgents.`;
   return { allowed: false, code: "AGENT_NOT_ALLOWED", reason };

@@ -1,26 +1,56 @@
 import type { Config } from "../config.ts";
+import { writtenId } from "../session/person.ts";
 import { matchesPattern } from "./pattern.ts";
+import {
+  agentRules,
+  groupRules,
+  isListed,
+  type PlacedRules,
+  providerRules,
+  SESSION_TOOLS,
+} from "./tool-lists.ts";
 
-type Profile = Config["tools"]["profile"];
-
-interface Lists {
-  readonly allow?: readonly string[] | undefined;
-  readonly deny: readonly string[];
+/** A room as groups are named in the config: threads and topics are in the room around them. */
+export interface Room {
+  readonly channel: string;
+  readonly chatId: string;
 }
 
-/** Tools that deal with sessions: `group:sessions` in lists. */
-const sessionTools = [
-  "sessions_list",
-  "sessions_history",
-  "sessions_send",
-  "sessions_spawn",
-  "sessions_yield",
-  "session_status",
-  "subagents",
-  "agents_list",
-];
+/** Who would use the tools. */
+export interface ToolUser {
+  readonly agentId: string;
+  /** 0 = not spawned. */
+  readonly depth: number;
+  /** Of the run; absent: the runner chooses, and nobody knows the provider. */
+  readonly model?: string;
+  /** Where the session speaks, and where its requesters do. */
+  readonly rooms: readonly Room[];
+  readonly sandboxed: boolean;
+}
 
-const profiles: Readonly<Record<Profile, readonly string[]>> = {
+/** What may take a tool away, in the order in which they are asked. */
+export type ToolStage = "profile" | "provider" | "global" | "agent" | "group" | "sandbox" | "subagent";
+
+/** A tool that is not there. `setting` is the place in the config that would have to change. */
+export interface RemovedTool {
+  readonly name: string;
+  readonly stage: ToolStage;
+  readonly setting: string;
+}
+
+export interface ToolDecision {
+  readonly allowed: readonly string[];
+  readonly removed: readonly RemovedTool[];
+}
+
+/** One reason for which tools go. */
+interface Limit {
+  readonly stage: ToolStage;
+  readonly setting: string;
+  removes(name: string): boolean;
+}
+
+const profiles: Readonly<Record<Config["tools"]["profile"], readonly string[]>> = {
   coding: ["group:sessions"],
   messaging: ["sessions_list", "sessions_history", "sessions_send", "session_status"],
   minimal: ["session_status"],
@@ -36,54 +66,84 @@ const orchestratorTools = [
   "sessions_history",
 ];
 
-/** The names that this agent may use, in their order. Every stage can only remove. `depth`: 0 = not spawned. */
-export function allowedTools(
-  names: readonly string[],
-  config: Config,
-  agentId: string,
-  { depth }: { readonly depth: number },
-): readonly string[] {
-  const { profile, alsoAllow, allow, deny, subagents } = config.tools;
-  const agent = config.agents.list.find(({ id }) => id === agentId)?.tools;
-  const stages: readonly Lists[] = [
-    { allow: [...profiles[profile], ...alsoAllow], deny: [] },
-    { allow, deny },
-    agent ?? { deny: [] },
-    depth > 0 ? childLists(subagents.tools) : { deny: [] },
+/** Which of these names the user may use, in their order, and what takes each of the others away first. No stage gives back what another took. */
+export function decideTools(names: readonly string[], config: Config, user: ToolUser): ToolDecision {
+  const limits = limitsFor(config, user);
+  const removed = names.flatMap((name) => {
+    const limit = limits.find((one) => one.removes(name));
+    return limit === undefined ? [] : [{ name, stage: limit.stage, setting: limit.setting }];
+  });
+  const gone = new Set(removed.map(({ name }) => name));
+  return { allowed: names.filter((name) => !gone.has(name)), removed };
+}
+
+function limitsFor(config: Config, user: ToolUser): readonly Limit[] {
+  const { tools } = config;
+  const [agent] = agentRules(config).filter(({ agentId }) => agentId === user.agentId);
+  return [
+    profileLimit(tools),
+    ...providerRules(config)
+      .filter(({ pattern }) => fitsModel(pattern, user.model))
+      .flatMap((placed) => limitsOf("provider", placed)),
+    ...limitsOf("global", { path: "tools", rules: tools }),
+    ...(agent === undefined ? [] : limitsOf("agent", agent)),
+    ...groupRules(config)
+      .filter((placed) => user.rooms.some((room) => isOf(room, placed)))
+      .flatMap((placed) => limitsOf("group", placed)),
+    ...(user.sandboxed
+      ? limitsOf("sandbox", { path: "tools.sandbox.tools", rules: tools.sandbox.tools })
+      : []),
+    ...(user.depth > 0 ? childLimits(user.depth, config) : []),
   ];
-  const survivors = names.filter((name) => stages.every((lists) => survives(name, lists)));
-  return depth > 0 ? survivors.filter((name) => isForChild(name, depth, config)) : survivors;
 }
 
-/** With an `allow` only what it or `alsoAllow` names is left. */
-function childLists({ allow = [], alsoAllow, deny }: Config["tools"]["subagents"]["tools"]): Lists {
-  return { allow: allow.length === 0 ? [] : [...allow, ...alsoAllow], deny };
+function profileLimit({ profile, alsoAllow }: Config["tools"]): Limit {
+  const listed = [...profiles[profile], ...alsoAllow];
+  return {
+    stage: "profile",
+    setting: `tools.profile: "${profile}"`,
+    removes: (name) => !isListed(name, listed),
+  };
 }
 
-/** A child has no session tools, unless it may spawn or the config gives them back. */
-function isForChild(name: string, depth: number, config: Config): boolean {
-  if (!sessionTools.includes(name)) return true;
-  const { allow = [], alsoAllow } = config.tools.subagents.tools;
+function limitsOf(stage: ToolStage, { path, rules: { allow = [], deny } }: PlacedRules): readonly Limit[] {
+  return [
+    { stage, setting: `${path}.deny`, removes: (name) => isListed(name, deny) },
+    {
+      stage,
+      setting: `${path}.allow`,
+      removes: (name) => allow.length > 0 && !isListed(name, allow),
+    },
+  ];
+}
+
+/** A child has no session tools, unless it may spawn or the config gives them back. With an `allow` only what it or `alsoAllow` names is left. */
+function childLimits(depth: number, config: Config): readonly Limit[] {
+  const { allow = [], alsoAllow, deny } = config.tools.subagents.tools;
   const leads = depth < config.agents.defaults.subagents.maxSpawnDepth;
-  return isListed(name, [...allow, ...alsoAllow, ...(leads ? orchestratorTools : [])]);
+  const given = [...allow, ...alsoAllow, ...(leads ? orchestratorTools : [])];
+  const path = "tools.subagents.tools";
+  const rules = { allow: allow.length === 0 ? [] : [...allow, ...alsoAllow], deny };
+  return [
+    ...limitsOf("subagent", { path, rules }),
+    {
+      stage: "subagent",
+      setting: `${path}.alsoAllow`,
+      removes: (name) => SESSION_TOOLS.includes(name) && !isListed(name, given),
+    },
+  ];
 }
 
-/** A denial beats a permission; without a list, or with an empty one, everything is allowed. */
-function survives(name: string, { allow = [], deny }: Lists): boolean {
-  if (isListed(name, deny)) return false;
-  return allow.length === 0 || isListed(name, allow);
+/** By the provider, which is what stands before the first `/` of a model's id, or by the whole id. */
+function fitsModel(pattern: string, model: string | undefined): boolean {
+  if (model === undefined) return false;
+  const [provider = ""] = model.split("/");
+  return matchesPattern(pattern, provider) || matchesPattern(pattern, model);
 }
 
-/** agents_list says what sessions_spawn accepts, so it comes and goes with it. */
-function isListed(name: string, list: readonly string[]): boolean {
-  const aliases = name === "agents_list" ? [name, "sessions_spawn"] : [name];
-  return aliases.some((alias) =>
-    list.some((entry) =>
-      isSessionGroup(entry) ? sessionTools.includes(alias) : matchesPattern(entry, alias),
-    ),
-  );
-}
-
-function isSessionGroup(entry: string): boolean {
-  return entry.trim().toLowerCase() === "group:sessions";
+/** Keys hold the names of platforms in lower case, whatever an adapter is called. */
+function isOf(room: Room, at: { readonly channel: string; readonly chatId: string }): boolean {
+  if (room.channel.toLowerCase() !== at.channel.toLowerCase()) return false;
+  const chatId = writtenId(room.channel, at.chatId);
+  return chatId === "*" || chatId === room.chatId;
 }

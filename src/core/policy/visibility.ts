@@ -15,6 +15,8 @@ export interface AccessTarget {
   readonly agentId: string;
   /** Sessions that spawned it, directly or further up. */
   readonly ancestors: readonly SessionKey[];
+  /** Its agent is not configured any more: only who spawned it reaches it. */
+  readonly retired?: true;
 }
 
 export type AccessAction = "list" | "history" | "send" | "status";
@@ -46,6 +48,12 @@ const warnings: Readonly<Record<VisibilityLevel, string>> = {
   all: "Sessions of other agents are shown only as far as tools.agentToAgent allows.",
 };
 
+/** No grant helps a clamped caller. */
+const clampedWarnings = {
+  self: "This session is sandboxed: only itself is shown.",
+  tree: "This session is sandboxed: only itself and the sessions it spawned are shown.",
+} as const;
+
 /** Decides for every tool, after the reference was resolved for the last time. */
 export function mayAccess(
   caller: Caller,
@@ -54,16 +62,17 @@ export function mayAccess(
   config: Config,
 ): AccessDecision {
   const right = rightFor[action];
-  const isSpawned = target.ancestors.includes(caller.key) && spawnedReached(caller, config);
-  const isKin = target.key === caller.key || isSpawned;
-  if (isKin || agentReached(caller, target.agentId, right, config)) return { allowed: true };
+  const { key, agentId, ancestors, retired = false } = target;
+  const isBelow = ancestors.includes(caller.key);
+  const isKin = key === caller.key || (isBelow && spawnedReached(config));
+  if (isKin || (!retired && agentReached(caller, agentId, right, config))) return { allowed: true };
   const reason = isClamped(caller, config)
     ? SANDBOX_REFUSAL
-    : refusal(caller.agentId, target.agentId, right, config);
+    : refusal({ from: caller.agentId, to: agentId, right, isBelow, retired }, config);
   return { allowed: false, code: "NOT_VISIBLE", reason };
 }
 
-/** Every session for which mayAccess says yes, as far as it belongs to one of `agentIds` or was spawned by the caller. */
+/** Every session for which mayAccess says yes. `agentIds`: the configured agents. */
 export function visibleScope(
   caller: Caller & { readonly descendants: readonly SessionKey[] },
   action: AccessAction,
@@ -73,20 +82,24 @@ export function visibleScope(
   const right = rightFor[action];
   return {
     agentIds: agentIds.filter((id) => agentReached(caller, id, right, config)),
-    keys: [caller.key, ...(spawnedReached(caller, config) ? caller.descendants : [])],
+    keys: [caller.key, ...(spawnedReached(config) ? caller.descendants : [])],
   };
 }
 
-/** undefined: nothing is held back from this caller. */
+/** undefined: the level is "all" and no configured agent is held back. */
 export function visibilityNote(
   caller: Caller,
   config: Config,
   agentIds: readonly string[],
 ): VisibilityNote | undefined {
-  const mode = levelOf(caller, config);
+  const level = config.tools.sessions.visibility;
+  if (isClamped(caller, config)) {
+    const mode = level === "self" ? "self" : "tree";
+    return { mode, restricted: true, warning: clampedWarnings[mode] };
+  }
   const open = visibleScope({ ...caller, descendants: [] }, "list", config, agentIds).agentIds;
-  if (mode === "all" && open.length === agentIds.length) return undefined;
-  return { mode, restricted: true, warning: warnings[mode] };
+  if (level === "all" && open.length === agentIds.length) return undefined;
+  return { mode: level, restricted: true, warning: warnings[level] };
 }
 
 /** The caller reaches what it spawned and nothing else, whatever is granted. */
@@ -95,23 +108,18 @@ export function isClamped(caller: Caller, config: Config): boolean {
 }
 
 /** First half of the rule: what was spawned stays reachable at any depth and for ever, in whichever agent it runs. */
-function spawnedReached(caller: Caller, config: Config): boolean {
-  return levelOf(caller, config) !== "self";
+function spawnedReached(config: Config): boolean {
+  return config.tools.sessions.visibility !== "self";
 }
 
 /** Second half: all sessions of an agent, however they came about. */
 function agentReached(caller: Caller, agentId: string, right: Right, config: Config): boolean {
   if (isClamped(caller, config)) return false;
-  const level = levelOf(caller, config);
+  const { visibility: level } = config.tools.sessions;
   if (agentId === caller.agentId && (level === "agent" || level === "all")) return true;
   if (!config.tools.agentToAgent.enabled) return false;
   const crosses = level === "all" && patternsAllow(caller.agentId, agentId, config);
   return crosses || isGranted(caller.agentId, agentId, right, config);
-}
-
-function levelOf(caller: Caller, config: Config): VisibilityLevel {
-  const { visibility } = config.tools.sessions;
-  return isClamped(caller, config) && visibility !== "self" ? "tree" : visibility;
 }
 
 /** Both agents must fit a pattern, not necessarily the same one. An empty list allows every pair. */
@@ -132,23 +140,59 @@ function isGranted(from: string, to: string, right: Right, config: Config): bool
   );
 }
 
-/** Names every setting that would have to change, and only those. */
-function refusal(from: string, to: string, right: Right, config: Config): string {
+interface Refused {
+  readonly from: string;
+  readonly to: string;
+  readonly right: Right;
+  /** The caller spawned it, directly or further up. */
+  readonly isBelow: boolean;
+  readonly retired: boolean;
+}
+
+/** Names every setting that would have to change, and only those. Where there are two ways, each is enough. */
+function refusal({ from, to, right, isBelow, retired }: Refused, config: Config): string {
   const { agentToAgent, sessions } = config.tools;
-  const enable = agentToAgent.enabled ? "" : "tools.agentToAgent.enabled: true and ";
-  const grant = `${enable}a grant { from: "${from}", to: "${to}", ${right}: true } in tools.agentToAgent.allow`;
   const subject = right === "read" ? "read" : "send to";
-  const fact = `Agent "${from}" may not ${subject} this session of agent "${to}" (tools.sessions.visibility is "${sessions.visibility}"`;
-  if (from === to) {
-    return `${fact}). The owner can set tools.sessions.visibility: "agent", or ${grant}.`;
-  }
-  const wider = [
-    ...(sessions.visibility === "all" ? [] : ['tools.sessions.visibility: "all"']),
-    ...(agentToAgent.enabled ? [] : ["tools.agentToAgent.enabled: true"]),
+  const mayNot = `Agent "${from}" may not ${subject} this session of agent "${to}"`;
+  if (retired && !isBelow) return `${mayNot}. Agent "${to}" is not configured any more.`;
+  const state = from === to ? "" : `, tools.agentToAgent is ${agentToAgent.enabled ? "on" : "off"}`;
+  const wider = isBelow ? [visibility("tree")] : widening(from, to, config);
+  const ways = retired ? [wider] : shortest(wider, granting(from, to, right, config));
+  const settings = ways.map((way) => way.join(" and ")).join("; or ");
+  return `${mayNot} (tools.sessions.visibility is "${sessions.visibility}"${state}). The owner can set ${settings}.`;
+}
+
+function visibility(level: VisibilityLevel): string {
+  return `tools.sessions.visibility: "${level}"`;
+}
+
+const ENABLED = "tools.agentToAgent.enabled: true";
+
+/** What a wider level takes. */
+function widening(from: string, to: string, config: Config): readonly string[] {
+  if (from === to) return [visibility("agent")];
+  const { agentToAgent, sessions } = config.tools;
+  return [
+    ...(sessions.visibility === "all" ? [] : [visibility("all")]),
+    ...(agentToAgent.enabled ? [] : [ENABLED]),
     ...(patternsAllow(from, to, config)
       ? []
       : [`patterns for "${from}" and "${to}" in tools.agentToAgent.allow`]),
   ];
-  const state = agentToAgent.enabled ? "on" : "off";
-  return `${fact}, tools.agentToAgent is ${state}). The owner can set ${wider.join(" and ")}; or ${grant}.`;
+}
+
+/** What it takes at this level. */
+function granting(from: string, to: string, right: Right, config: Config): readonly string[] {
+  const other = right === "read" ? "send" : "read";
+  const grant = `a grant { from: "${from}", to: "${to}", ${right}: true } (${other} may be false) in tools.agentToAgent.allow`;
+  return [
+    ...(config.tools.agentToAgent.enabled ? [] : [ENABLED]),
+    ...(isGranted(from, to, right, config) ? [] : [grant]),
+  ];
+}
+
+/** Without a way that holds all of the other one. */
+function shortest(one: readonly string[], other: readonly string[]): readonly (readonly string[])[] {
+  if (other.every((setting) => one.includes(setting))) return [other];
+  return one.every((setting) => other.includes(setting)) ? [one] : [one, other];
 }

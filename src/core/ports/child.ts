@@ -44,6 +44,8 @@ export interface Child {
   readonly label?: string;
   readonly runtime: ChildRuntime;
   readonly depth: number;
+  /** Among the children of its requester, in the order of their spawns, from 1. */
+  readonly number: number;
   readonly audience: Audience;
   readonly cleanup: "delete" | "keep";
   /** Sessions that the originating message had visited before the requester, oldest first. */
@@ -75,11 +77,24 @@ export interface Child {
   readonly cleared?: true;
 }
 
+/** An open task, or one that is being prepared. */
+export interface Place {
+  readonly id: string;
+  readonly sinceMs: number;
+  /** From 1, in the order of the spawns; it stays with the task. */
+  readonly number: number;
+  readonly reserved?: true;
+}
+
 /** The children of one requester, and under "*" of all: what the limits of spawning are checked against. */
 export interface Family {
   /** Ids of open tasks, and places taken for tasks that are being prepared. */
-  readonly open: readonly { readonly id: string; readonly sinceMs: number; readonly reserved?: true }[];
-  /** Ids of ended tasks, newest first, at most 50. */
+  readonly open: readonly Place[];
+  /** How many places were ever given: the number of the last one. */
+  readonly spawned: number;
+  /** Ids of ended tasks whose requester has still to be told, in the order of their ends. */
+  readonly untold: readonly string[];
+  /** Ids of ended tasks, newest first, at most 100. */
   readonly recent: readonly string[];
   /** Spawns within the hour that began at `sinceMs`. */
   readonly hour: { readonly sinceMs: number; readonly count: number };

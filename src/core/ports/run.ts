@@ -78,9 +78,9 @@ export interface RunRequest {
   readonly depth: number;
   /**
    * Rows that this run has made so far, for a runner that is worth watching while it works (a long task): they show in the transcript before it ends.
-   * Each call replaces what the last one said; the outcome replaces them all.
+   * Asked for about once a second, however often this is called; each call replaces the last one, and the outcome replaces them all.
    */
-  report(entries: readonly NewEntry[]): void;
+  report(entries: () => readonly NewEntry[]): void;
 }
 
 interface Made {

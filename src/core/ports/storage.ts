@@ -14,8 +14,8 @@ export interface Tables {
   /** `<channel>:<id>` → ids of the same person, canonical first. */
   person: { readonly ids: readonly string[] };
   /**
-   * Session key → key under which the session is: it moved there (Telegram group that became a supergroup). `awaited`: it has yet to come here
-   * and is still there.
+   * Session key → key under which the session is: it moved there (Telegram group that became a supergroup), or its thread was given to a child.
+   * `awaited`: it has yet to come here and is still there.
    */
   moved: { readonly to: SessionKey; readonly awaited?: true };
 }

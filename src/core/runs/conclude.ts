@@ -25,7 +25,7 @@ export async function conclude(
   const { telling } = place;
   const following = await parts.flow.after(
     job,
-    given({ runId: run.id, ending, usage: made.usage, startedAtMs, telling }),
+    given({ runId: run.id, ending, usage: made.usage, startedAtMs, claims: run.attempt, telling }),
   );
   const outgoing = outgoingRuns(run.id, job, session.key, ending, parts);
   const said = [...made.entries, ...endingEntries(ending, made, run.id, nowMs)];
@@ -50,6 +50,8 @@ export async function conclude(
     durationMs: nowMs - startedAtMs,
     ...(error === undefined ? {} : { error }),
   });
+  if (ending.kind === "failed")
+    parts.logger.warn({ runId: run.id, sessionKey: session.key, error }, "A run failed");
   return error === undefined
     ? { ...settled, done: resultJson(ending, outgoing[0]?.id) }
     : { ...settled, failed: error };
@@ -117,6 +119,7 @@ export async function withoutPlace(
     runId: run.id,
     ending,
     startedAtMs: nowMs,
+    claims: run.attempt,
     telling: [],
   });
   const outgoing = outgoingRuns(run.id, job, job.sessionKey, ending, parts);

@@ -1,18 +1,23 @@
 import { messageOf } from "../errors.ts";
 import type { EventName, Events, SwitchboardEvents } from "../ports/events.ts";
-import type { Logger } from "../ports/host.ts";
+import type { Json, Logger } from "../ports/host.ts";
+import { everyText } from "../transcript/prompt.ts";
 
 type Listener = (event: SwitchboardEvents[EventName]) => void;
 
-/** Typed events of one process. */
-export function createEvents(logger: Logger): Events {
+/** Typed events of one process. A reason that a platform or a provider gave may hold a live secret, which is masked. */
+export function createEvents(logger: Logger, mask: (text: string) => string): Events {
   const listeners = new Map<EventName, Set<Listener>>();
   return {
     emit(name, event) {
-      for (const listener of listeners.get(name) ?? []) {
+      const hearing = listeners.get(name);
+      if (hearing === undefined) return;
+      // Events are plain data and keep their shape.
+      const safe = everyText(event as unknown as Json, mask) as unknown as typeof event;
+      for (const listener of hearing) {
         // An async listener counts as one that may fail later.
         Promise.resolve()
-          .then(() => listener(event))
+          .then(() => listener(safe))
           .catch((error) =>
             logger.warn({ event: name, error: messageOf(error) }, "An event listener failed"),
           );

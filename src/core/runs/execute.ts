@@ -126,8 +126,10 @@ async function toolsOf(
 ): Promise<readonly BoundTool[]> {
   // A child that announces is at the end of its work: what it began now nobody would wait for.
   if (job.child?.step === "announce") return [];
+  const isRetry = job.child?.step === "completion";
   const context = given({
     runId: run.id,
+    callScope: isRetry ? run.id.replace(/:\d+$/, "") : run.id,
     chain: job.chain,
     replyTo: job.replyTo,
     byOwner: job.byOwner === true,
@@ -170,14 +172,15 @@ async function requestOf(
   const view = (entry: TranscriptEntry) => promptView(entry, speakers);
   const model = runModel(session, config, job.model);
   const thinking = job.thinking ?? session.thinkingLevel;
+  const sandboxed = isSandboxed(session, config, names);
   return {
     runId: run.id,
-    session,
+    session: sandboxed ? { ...session, sandboxed } : session,
     input: view(numbered(input, turn, 0, run.id)),
     history: historyWindow(page.entries, { maxEntries, maxBytes }).map(view),
     tools,
     trigger: job.trigger,
-    sandboxed: isSandboxed(session, config, names),
+    sandboxed,
     depth: session.spawnDepth ?? 0,
     report,
     ...(prompt.extraSystemPrompt === undefined ? {} : { extraSystemPrompt: prompt.extraSystemPrompt }),

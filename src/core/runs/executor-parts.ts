@@ -16,6 +16,8 @@ import type { TurnPlace } from "./turn.ts";
 /** The running run as its tools see it. */
 export interface RunContext {
   readonly runId: string;
+  /** Within it a call id names one call: the run, or what all attempts of a turn have in common. */
+  readonly callScope: string;
   readonly chain: Job["chain"];
   /** Where its reply goes. */
   readonly replyTo?: Address;
@@ -43,6 +45,8 @@ export interface Aftermath {
   readonly effects: readonly NewRun[];
 }
 
+export const NOTHING: Aftermath = { writes: [], effects: [] };
+
 /** What a claimed run is to do. */
 export type Begun =
   /** The agent is asked. `telling`: children whose end the prompt tells. `mayRepeat`: a run that a restart cut off is done again. */
@@ -64,6 +68,8 @@ export interface EndedStep {
   readonly ending: Ending;
   readonly usage?: Usage;
   readonly startedAtMs: number;
+  /** How often the run was claimed. */
+  readonly claims: number;
   readonly telling: readonly string[];
 }
 

@@ -12,6 +12,8 @@ export type JobKind = "agent" | "exchange" | "child" | "note";
 export const AGENT_POOL = "agents";
 /** The pool of spawned sessions: however many there are, people are answered. */
 export const CHILD_POOL = "children";
+/** The pool of what looks after children without asking an agent: it waits for none of them. */
+export const UPKEEP_POOL = "upkeep";
 
 /** What a run does for a task that was given to a child. */
 export interface ChildStep {
@@ -71,11 +73,13 @@ export function toJob(payload: Json): Job {
   return payload as unknown as Job;
 }
 
+const ASKING: readonly ChildStep["step"][] = ["task", "completion", "announce"];
+
 /** Whether the agent is asked in this run; the others only write something down or keep things in order. */
 export function asksAgent({ kind, payload }: Pick<NewRun, "kind" | "payload">): boolean {
   const { child } = toJob(payload);
   if (child === undefined) return kind !== "note";
-  return ["task", "completion", "announce"].includes(child.step);
+  return ASKING.includes(child.step);
 }
 
 export function resultOf(result: Json | undefined): JobResult | undefined {
@@ -85,7 +89,11 @@ export function resultOf(result: Json | undefined): JobResult | undefined {
 
 /** The queue entry of a job: its lane is the session, so runs of one session are serial and in order. */
 export function jobRun(id: string, kind: JobKind, job: Job, notBeforeMs?: number): NewRun {
-  const pool = partsOf(job.sessionKey).family === "subagent" ? CHILD_POOL : AGENT_POOL;
-  const run = { id, lane: job.sessionKey, pool, kind, payload: toPayload(job) };
+  const run = { id, lane: job.sessionKey, pool: poolOf(job), kind, payload: toPayload(job) };
   return notBeforeMs === undefined ? run : { ...run, notBeforeMs };
+}
+
+function poolOf({ child, sessionKey }: Job): string {
+  if (child !== undefined && !ASKING.includes(child.step)) return UPKEEP_POOL;
+  return partsOf(sessionKey).family === "subagent" ? CHILD_POOL : AGENT_POOL;
 }

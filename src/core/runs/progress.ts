@@ -12,7 +12,7 @@ export function reportProgress(
   input: NewEntry,
   { storage, clock, logger }: Pick<ExecutorParts, "storage" | "clock" | "logger">,
 ): { readonly report: RunRequest["report"]; end(): Promise<void> } {
-  let latest: readonly NewEntry[] | undefined;
+  let latest: (() => readonly NewEntry[]) | undefined;
   let cancelTimer: (() => void) | undefined;
   let writing = Promise.resolve();
   let over = false;
@@ -22,7 +22,9 @@ export function reportProgress(
     latest = undefined;
     if (entries === undefined || run.signal.aborted) return;
     try {
-      await storage.apply([turnWrite(session, turn, run.id, [input, ...entries])]);
+      // Fails when the claim is lost: the turn is another worker's by then.
+      await run.checkpoint(run.payload);
+      await storage.apply([turnWrite(session, turn, run.id, [input, ...entries()])]);
     } catch (error) {
       logger.warn({ runId: run.id, error: messageOf(error) }, "The progress of a run could not be written");
     }

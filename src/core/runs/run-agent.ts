@@ -2,6 +2,7 @@ import { messageOf } from "../errors.ts";
 import { given } from "../given.ts";
 import type { Clock } from "../ports/host.ts";
 import type { AgentRunner, NewEntry, RunOutcome, RunRequest } from "../ports/run.ts";
+import type { Usage } from "../ports/session.ts";
 import { type Ending, endingOf, type Made, type Words } from "./ending.ts";
 import type { RecordedCalls } from "./recorder.ts";
 
@@ -88,10 +89,41 @@ function abandoned(signal: AbortSignal, clock: Clock) {
 }
 
 function madeBy(outcome: RunOutcome, recorded: readonly NewEntry[]): Made {
-  const { entries: reported, usage, model, status } = outcome;
+  const { entries: rows, usage, model, status } = outcome;
+  const reported = Array.isArray(rows) ? rows.filter(isRow) : undefined;
   const brokeOff = status === "error" || status === "aborted";
   const entries = reported === undefined ? recorded : brokeOff ? completed(reported, recorded) : reported;
-  return { entries, ...given({ usage, model }) };
+  return {
+    entries,
+    ...given({ usage: counted(usage), model: typeof model === "string" ? model : undefined }),
+  };
+}
+
+const ROLES: readonly unknown[] = ["user", "assistant", "toolResult", "system"];
+
+/** A row that everybody can read who gets it later. */
+function isRow(row: unknown): row is NewEntry {
+  if (typeof row !== "object" || row === null || !("role" in row) || !("content" in row)) return false;
+  const { role, content } = row;
+  return ROLES.includes(role) && Array.isArray(content) && content.every(isBlock);
+}
+
+function isBlock(block: unknown): boolean {
+  if (typeof block !== "object" || block === null || !("type" in block)) return false;
+  if (block.type === "text" || block.type === "thinking")
+    return "text" in block && typeof block.text === "string";
+  if (block.type === "attachment") return "mediaType" in block && typeof block.mediaType === "string";
+  const isTool = block.type === "toolCall" || (block.type === "toolResult" && "text" in block);
+  return isTool && "id" in block && "name" in block && typeof block.id === "string";
+}
+
+/** Prices that are not known make NaN of a product; what is no number was not counted. */
+function counted(usage: unknown): Usage | undefined {
+  if (typeof usage !== "object" || usage === null) return undefined;
+  const numbers = Object.entries(usage).filter(
+    ([, count]) => Number.isFinite(count) && count >= 0 && count <= Number.MAX_SAFE_INTEGER,
+  );
+  return numbers.length === 0 ? undefined : Object.fromEntries(numbers);
 }
 
 /** A runner that broke off reports what it had finished; calls that were under way then are added. */

@@ -3,7 +3,9 @@ import type { SessionKey } from "../ports/session.ts";
 
 /** Ids are derived, never drawn, so that doing the same thing twice names the same run. Parts are escaped: no two tuples share an id. */
 function join(prefix: string, parts: readonly string[]): string {
-  return [prefix, ...parts.map(encodeURIComponent)].join(":");
+  // Half of a surrogate pair has no escape.
+  const whole = parts.map((part) => part.replace(/\p{Surrogate}/gu, "\uFFFD"));
+  return [prefix, ...whole.map(encodeURIComponent)].join(":");
 }
 
 /** One inbound message: dedupe, acceptance and idempotency are the one write of this id. */
@@ -21,9 +23,9 @@ export function keyedSendRunId(requester: SessionKey, target: SessionKey, idempo
   return join("send", [requester, target, idempotencyKey]);
 }
 
-/** One sessions_spawn; the first run of the task. `scope` as in sendRunId. */
-export function spawnRunId(scope: string, callId: string): string {
-  return join("spawn", [scope, callId]);
+/** The first run of the task of this child. */
+export function spawnRunId(childId: string): string {
+  return `spawn:${childId}`;
 }
 
 /** A later step of a task. `mark` tells steps of one name apart: attempts, or times. */
@@ -31,9 +33,9 @@ export function childRunId(runId: string, step: string, mark?: number): string {
   return mark === undefined ? `${runId}#${step}` : `${runId}#${step}:${mark}`;
 }
 
-/** The first run of the task that a run is a step of; undefined for all other runs. */
-export function spawnRunIdOf(runId: string): string | undefined {
-  return /^(spawn:[^#>]+)/.exec(runId)?.[1];
+/** The child whose task a run is a step of; undefined for all other runs. */
+export function childIdOfRun(runId: string): string | undefined {
+  return /^spawn:([0-9a-f-]{36})/.exec(runId)?.[1];
 }
 
 export function gatewayRunId(method: string, key: SessionKey, idempotencyKey: string): string {

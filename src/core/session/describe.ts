@@ -1,6 +1,7 @@
 import { given } from "../given.ts";
 import type { ChatType } from "../ports/chat.ts";
 import type { Session, SessionKey, SessionKind } from "../ports/session.ts";
+import { withoutInvisible } from "../text/invisible.ts";
 import { isMainKey, type KeyNames, mainKey, type ParsedKey, partsOf, withoutAgent } from "./key.ts";
 
 const MAX_TITLE_LENGTH = 128;
@@ -8,9 +9,6 @@ const MAX_LABEL_LENGTH = 512;
 const MAX_TOKEN_LENGTH = 64;
 /** Longer ids are shown by their ends. */
 const MAX_ID_LENGTH = 14;
-
-/** Control, bidi and zero-width characters, variation selectors, halves of surrogate pairs; not line breaks. */
-const invisible = /\uFEFF|(?!\s)[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
 export type CleanLabel =
   | { readonly ok: true; readonly label: string }
@@ -101,6 +99,16 @@ export function displayName(session: Session): string {
   }
 }
 
+/** The same for others to see: masked before it is lower-cased and shortened, as what is left of a secret is not recognised. */
+export function shownName(session: Session, mask: (text: string) => string): string {
+  const { title, label } = session;
+  const masked = {
+    title: title === undefined ? undefined : mask(title),
+    label: label === undefined ? undefined : mask(label),
+  };
+  return displayName({ ...session, ...given(masked) });
+}
+
 /** A title that a platform gave, as one harmless line of at most 128 characters; perhaps empty. */
 export function cleanTitle(text: string): string {
   const characters = [...cleanLine(text)];
@@ -119,7 +127,7 @@ export function cleanLabel(text: string): CleanLabel {
 
 /** Without what nobody sees, and all white space single blanks. */
 export function cleanLine(text: string): string {
-  return text.replace(invisible, "").replace(/\s+/gu, " ").trim();
+  return withoutInvisible(text).replace(/\s+/gu, " ").trim();
 }
 
 function roomToken(room: Extract<ParsedKey, { family: "group" | "channel" }>, title = ""): string {

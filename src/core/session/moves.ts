@@ -1,6 +1,7 @@
 import { joined } from "../children/family.ts";
 import { given } from "../given.ts";
 import type { Address } from "../ports/chat.ts";
+import type { Family } from "../ports/child.ts";
 import type { RunQueue } from "../ports/engine.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Storage, Write } from "../ports/storage.ts";
@@ -125,10 +126,25 @@ async function familyMoves(from: SessionKey, to: SessionKey, storage: Storage): 
     }),
   );
   if (family === undefined) return adopted;
+  // As it is when it is written, in this order: a child may end in between.
+  let carried: Family | undefined;
   return [
     ...adopted,
-    { type: "record", table: "family", key: to, change: (current) => joined(family, current) },
-    { type: "record", table: "family", key: from, change: () => undefined },
+    {
+      type: "record",
+      table: "family",
+      key: from,
+      change: (current) => {
+        carried = current;
+        return undefined;
+      },
+    },
+    {
+      type: "record",
+      table: "family",
+      key: to,
+      change: (current) => (carried === undefined ? current : joined(carried, current)),
+    },
   ];
 }
 

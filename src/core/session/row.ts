@@ -2,7 +2,8 @@ import { given } from "../given.ts";
 import type { Address } from "../ports/chat.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Row } from "../ports/storage.ts";
-import { channelOf, displayKey, displayName } from "./describe.ts";
+import type { Redactor } from "../transcript/redact.ts";
+import { channelOf, displayKey, shownName } from "./describe.ts";
 import { type KeyNames, parentKey } from "./key.ts";
 
 /** Who looks at a row. */
@@ -12,6 +13,8 @@ export interface Viewer {
   /** Neither sandboxed nor a subagent: may learn where the transcript mirror lies. */
   readonly trusted: boolean;
   transcriptPath(sessionId: string): string | undefined;
+  /** What people and agents named may hold a secret. */
+  readonly redactor: Pick<Redactor, "redact" | "size">;
 }
 
 /** What is true of a session at this moment and not stored with it. */
@@ -36,12 +39,9 @@ export function publicRow({ session, kind }: Row, viewer: Viewer, now: RowNow): 
     agentId: session.agentId,
     kind,
     channel: channelOf(session),
-    displayName: displayName(session),
-    label: session.label,
+    ...namesOf(session, viewer.redactor),
     updatedAt: session.updatedAtMs,
     sessionId: session.sessionId,
-    model: session.model,
-    modelOverride: session.modelOverride,
     contextTokens: usage?.contextTokens,
     totalTokens: usage?.totalTokens,
     inputTokens: usage?.inputTokens,
@@ -49,8 +49,6 @@ export function publicRow({ session, kind }: Row, viewer: Viewer, now: RowNow): 
     cacheRead: usage?.cacheRead,
     cacheWrite: usage?.cacheWrite,
     estimatedCostUsd: usage?.estimatedCostUsd,
-    thinkingLevel: session.thinkingLevel,
-    verboseLevel: session.verboseLevel,
     systemSent: session.systemSent,
     abortedLastRun: session.abortedLastRun,
     sendPolicy: session.sendPolicy,
@@ -72,6 +70,23 @@ export function publicRow({ session, kind }: Row, viewer: Viewer, now: RowNow): 
     pinnedAt: session.pinnedAtMs,
     transcriptPath: path,
   });
+}
+
+/** Free words of people and agents, no ids. */
+function namesOf(session: Session, redactor: Viewer["redactor"]) {
+  let redacted = false;
+  const mask = (text: string) => {
+    const masked = redactor.redact(text);
+    redacted ||= masked.redacted;
+    return masked.text;
+  };
+  const { label, model, modelOverride, thinkingLevel, verboseLevel } = session;
+  const words = given({ label, model, modelOverride, thinkingLevel, verboseLevel });
+  return {
+    displayName: shownName(session, mask),
+    ...Object.fromEntries(Object.entries(words).map(([name, text]) => [name, mask(text)])),
+    ...(redacted ? { contentRedacted: true } : {}),
+  };
 }
 
 /** `{ channel, to, accountId, threadId }`, the public form of an address. */

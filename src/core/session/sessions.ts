@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import { SwitchboardError } from "../errors.ts";
+import { given } from "../given.ts";
 import type { Clock } from "../ports/host.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { RecordWrite, Storage } from "../ports/storage.ts";
@@ -100,7 +101,7 @@ export function createSessions(parts: {
           "A main session cannot be deleted; reset it instead.",
         );
       }
-      await records.update(session.key, () => undefined);
+      await storage.apply([...(await inheritance(session, storage)), gone(session.key)]);
       return session;
     },
   };
@@ -113,6 +114,28 @@ function leadsTo(session: Session, from: SessionKey): boolean {
 /** A child that was archived has given its thread back: only its own key leads to it. */
 export function hasLeft({ spawnedBy, archivedAtMs }: Session): boolean {
   return spawnedBy !== undefined && archivedAtMs !== undefined;
+}
+
+/** What a session that goes has spawned belongs to whoever spawned it: nobody loses sight of what works for them. */
+export async function inheritance(
+  { key, spawnedBy: heir }: Session,
+  storage: Pick<Storage, "index">,
+): Promise<readonly RecordWrite[]> {
+  const children = await storage.index.children(key);
+  return children.map((child) => ({
+    type: "record",
+    table: "session",
+    key: child,
+    change: (current) => {
+      if (current === undefined) return undefined;
+      const { spawnedBy: _gone, ...rest } = current;
+      return { ...rest, ...given({ spawnedBy: heir }) };
+    },
+  }));
+}
+
+function gone(key: SessionKey): RecordWrite {
+  return { type: "record", table: "session", key, change: () => undefined };
 }
 
 async function ancestorsOf(

@@ -6,8 +6,8 @@ import type { Child, ChildOutcome } from "../ports/child.ts";
 import type { RunRecord } from "../ports/engine.ts";
 import type { TranscriptEntry } from "../ports/run.ts";
 import type { RunStatus, Session, SessionKey, Usage } from "../ports/session.ts";
-import { type ChildStep, toJob } from "../runs/job.ts";
-import { displayName } from "./describe.ts";
+import { asksAgent } from "../runs/job.ts";
+import { shownName } from "./describe.ts";
 import { partsOf } from "./key.ts";
 import { place } from "./row.ts";
 import { filledUsage } from "./status-usage.ts";
@@ -99,7 +99,7 @@ export function statusFacts(input: StatusInput): StatusFacts {
   const { session, nowMs, timeZone, ownTask } = input;
   const line = (text: string) => shortLine(text, LONGEST_LINE, input.mask);
   const model = modelFacts(session, input.configuredModel);
-  const name = line(displayName(session));
+  const name = line(shownName(session, input.mask));
   const label = session.label === undefined ? undefined : line(session.label);
   const run = runFacts(session, input.pending);
   return given({
@@ -145,7 +145,7 @@ function eachLine<T extends object>(texts: T, line: (text: string) => string): T
 }
 
 function runFacts(session: Session, pending: readonly RunRecord[]): RunFacts {
-  const turns = pending.filter(isTurn);
+  const turns = pending.filter(asksAgent);
   const running = turns.find(({ state }) => state === "running");
   const queued = turns.filter(({ state }) => state === "queued").length;
   const atRest = session.yielded === true ? "yielded" : "idle";
@@ -159,18 +159,6 @@ function runFacts(session: Session, pending: readonly RunRecord[]): RunFacts {
     last: status && given({ status, runtimeMs, endedAtMs }),
     abortedLastRun: session.abortedLastRun === true,
   });
-}
-
-const UPKEEP: ReadonlySet<ChildStep["step"] | undefined> = new Set([
-  "deadline",
-  "cascade",
-  "cleanup",
-  "archive",
-]);
-
-/** Asks an agent; the others only write something down or look after a child. */
-function isTurn({ kind, payload }: RunRecord): boolean {
-  return kind !== "note" && !UPKEEP.has(toJob(payload).child?.step);
 }
 
 function ownTaskFacts(child: Child, run: RunFacts, line: (text: string) => string): OwnTaskFacts {

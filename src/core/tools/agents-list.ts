@@ -13,8 +13,8 @@ export function agentsList({ config, agents, agentIds, logger }: AgentsListParts
       name: "agents_list",
       description: "The agents that sessions_spawn accepts as agentId, your own first.",
       input: toolInput({}),
-      async run(_nothing, { session }) {
-        const spawner = { agentId: session.agentId, depth: session.spawnDepth ?? 0 };
+      async run(_nothing, { session, sandboxed }) {
+        const spawner = { agentId: session.agentId, depth: session.spawnDepth ?? 0, sandboxed };
         const { allowAny, agentIds: ids } = spawnTargets(spawner, config, agentIds);
         return {
           requester: session.agentId,

@@ -7,6 +7,7 @@ import type { BoundTool, ToolOutput } from "../ports/run.ts";
 import type { Session } from "../ports/session.ts";
 import type { RunContext } from "../runs/executor-parts.ts";
 import { everyText } from "../transcript/prompt.ts";
+import { rejection } from "./rejected-keys.ts";
 
 /** Who calls: known from the run, never from a parameter. */
 export interface Caller {
@@ -45,18 +46,6 @@ export interface ToolDefinition<S extends z.ZodType> {
   run(input: z.output<S>, caller: Caller, call: ToolCall): Promise<Answer>;
 }
 
-/** Keys that models like to add, and where the matter is decided instead. */
-const REJECTED: Readonly<Record<string, string>> = {
-  channel: "texts go where the target session, or the requester of a subagent, has its chat",
-  to: "texts go where the target session, or the requester of a subagent, has its chat; name a session with sessionKey, label or agentId",
-  threadId: "a thread is part of the session key",
-  replyTo: "replies are bound to the run, not to a message",
-  transport: "the target session decides where texts go",
-  target: "a subagent's result goes to whoever spawned it, in the chat in which that was asked",
-  thread_id: "a thread is part of the session key",
-  reply_to: "replies are bound to the run, not to a message",
-};
-
 /** Failures of ours whose sentences name files and other things that are no agent's business. */
 const INWARD: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "STORE_CORRUPT", "STORE_UNREACHABLE"]);
 
@@ -69,7 +58,8 @@ export function defineTool<S extends z.ZodType>(definition: ToolDefinition<S>, l
     inputJsonSchema: JSON.parse(JSON.stringify(z.toJSONSchema(input, { io: "input" }))),
     async call(raw, caller, call) {
       const parsed = input.safeParse(raw ?? {});
-      if (!parsed.success) return { value: failure("INPUT_INVALID", inputProblems(parsed.error)) };
+      if (!parsed.success)
+        return { value: failure("INPUT_INVALID", inputProblems(name, input, parsed.error)) };
       try {
         const value = await definition.run(parsed.data, caller, call);
         return definition.ends?.(value) === true ? { value, ends: true } : { value };
@@ -81,26 +71,20 @@ export function defineTool<S extends z.ZodType>(definition: ToolDefinition<S>, l
 }
 
 function failed(error: unknown, tool: string, logger: Logger): Answer {
+  if (error instanceof SwitchboardError && !INWARD.has(error.code)) return failure(error.code, error.message);
+  return failedWithin(error, tool, logger);
+}
+
+/** The reason is for the log alone. */
+function failedWithin(error: unknown, tool: string, logger: Logger): Answer {
   const code = error instanceof SwitchboardError ? error.code : "INTERNAL";
-  if (error instanceof SwitchboardError && !INWARD.has(code)) return failure(code, error.message);
   logger.error({ tool, error: messageOf(error) }, "A tool failed");
   return failure(code, `${tool} could not be carried out; the log of the bot says why.`);
 }
 
 /** The closed object of a tool's parameters. */
 export function toolInput<S extends z.ZodRawShape>(shape: S) {
-  const allowed = Object.keys(shape).join(", ");
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === "unrecognized_keys"
-        ? issue.keys
-            .map(
-              (key: string) => `"${key}" is not a parameter${key in REJECTED ? ` (${REJECTED[key]})` : ""}`,
-            )
-            .concat(`parameters: ${allowed || "none"}`)
-            .join("; ")
-        : undefined,
-  });
+  return z.strictObject(shape);
 }
 
 /** A whole number: fractions are cut, values outside the range moved to its ends; anything but a number is an error. */
@@ -126,28 +110,56 @@ export interface ToolBasics {
   readonly logger: Logger;
 }
 
+/** Who calls, as it is at the moment of the call, or why the call is not made. */
+export type Standing = { readonly caller: Caller } | { readonly refusal: Answer };
+
+/** What a tool is bound with. */
+export interface Holding {
+  /** Asked at every call: tools are kept, and what their holder may do changes. */
+  standing(tool: string): Promise<Standing>;
+  onCalled(tool: string, status: string): void;
+  readonly trusted: boolean;
+  readonly logger: Logger;
+}
+
 /** A tool as one caller holds it. What others wrote cannot pass for the runtime's own markers in its answers. */
-export function bindTool(
-  tool: Tool,
-  caller: Caller,
-  onCalled: (tool: string, status: string) => void,
-): BoundTool {
+export function bindTool(tool: Tool, holding: Holding): BoundTool {
   return {
     name: tool.name,
     description: tool.description,
     inputJsonSchema: tool.inputJsonSchema,
     async call(input, call) {
-      const { value, ...rest } = await tool.call(input, caller, call);
-      onCalled(tool.name, typeof value.status === "string" ? value.status : "ok");
-      if (caller.trusted === true) return { value, ...rest };
+      const { value, ...rest } = await callAs(holding, tool, input, call);
+      holding.onCalled(tool.name, typeof value.status === "string" ? value.status : "ok");
+      if (holding.trusted) return { value, ...rest };
       // Answers are JSON, and an object stays one.
       return { value: everyText(value as Json, neutralizeMarkers) as Answer, ...rest };
     },
   };
 }
 
-function inputProblems(error: z.ZodError): string {
-  return error.issues
-    .map((issue) => (issue.path.length === 0 ? issue.message : `${issue.path.join(".")}: ${issue.message}`))
-    .join("; ");
+async function callAs(
+  { standing, logger }: Holding,
+  tool: Tool,
+  input: unknown,
+  call: ToolCall,
+): Promise<ToolOutput> {
+  try {
+    const now = await standing(tool.name);
+    return "refusal" in now ? { value: now.refusal } : await tool.call(input, now.caller, call);
+  } catch (error) {
+    // Tools answer their own failures, so this is one of the standing: the store does not say who calls.
+    return { value: failedWithin(error, tool.name, logger) };
+  }
+}
+
+/** All of them at once; for keys that are no parameters the right way, and the parameters that there are. */
+function inputProblems(tool: string, input: z.ZodType, error: z.ZodError): string {
+  const problems = error.issues.flatMap((issue) => {
+    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => rejection(tool, key));
+    return issue.path.length === 0 ? issue.message : `${issue.path.join(".")}: ${issue.message}`;
+  });
+  const unknown = error.issues.some(({ code }) => code === "unrecognized_keys");
+  const names = input instanceof z.ZodObject ? Object.keys(input.shape) : [];
+  return [...problems, ...(unknown ? [`parameters: ${names.join(", ") || "none"}`] : [])].join("; ");
 }

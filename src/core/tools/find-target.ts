@@ -1,8 +1,9 @@
 import type { Config } from "../config.ts";
+import { given } from "../given.ts";
 import { type AccessAction, isClamped, mayAccess, SANDBOX_REFUSAL } from "../policy/visibility.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Storage } from "../ports/storage.ts";
-import { agentIdOf, type KeyNames, partsOf } from "../session/key.ts";
+import { agentIdOf, isReserved, type KeyNames, partsOf } from "../session/key.ts";
 import { parseReference, type Reference } from "../session/resolve.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { type Answer, type Caller, failure, forbidden } from "./define-tool.ts";
@@ -14,16 +15,16 @@ export interface TargetInput {
   readonly agentId?: string | undefined;
 }
 
-export type Target =
-  | {
-      readonly found: true;
-      readonly key: SessionKey;
-      /** Absent: an agent's main session that its first use will make. */
-      readonly session?: Session;
-      /** The session id that was asked for: the current one, or an older one after a reset. */
-      readonly sessionId?: string;
-    }
-  | { readonly found: false; readonly answer: Answer };
+interface Found {
+  readonly found: true;
+  readonly key: SessionKey;
+  /** Absent: an agent's main session that its first use will make. */
+  readonly session?: Session;
+  /** The session id that was asked for: the current one, or an older one after a reset. */
+  readonly sessionId?: string;
+}
+
+export type Target = Found | { readonly found: false; readonly answer: Answer };
 
 export type FindTarget = (input: TargetInput, caller: Caller, action: AccessAction) => Promise<Target>;
 
@@ -52,22 +53,15 @@ export function createFindTarget(parts: FindTargetParts): FindTarget {
     if (reference.by === "agentMain" && !parts.agentIds.includes(reference.agentId)) {
       return missing(caller, parts, unknownAgent(reference.agentId, parts.agentIds));
     }
-    const candidates = await visible(await candidatesFor(reference, parts), caller, action, parts);
-    if (candidates.length > 1) {
-      const keys = candidates
-        .slice(0, MAX_NAMED)
-        .map((one) => one.found && one.key)
-        .join(", ");
-      return refused(
-        failure("SESSION_AMBIGUOUS", `${candidates.length} sessions fit; name one by its key: ${keys}`),
-      );
-    }
-    return candidates[0] ?? missing(caller, parts, notFound(reference));
+    const { open, refusal } = await visible(await candidatesFor(reference, parts), caller, action, parts);
+    const [only, ...others] = open;
+    if (only === undefined) return missing(caller, parts, refusal ?? notFound(reference));
+    return others.length === 0 ? only : refused(ambiguous(open));
   };
 }
 
 /** Existing sessions and, for an agent's main one, the session to be. */
-async function candidatesFor(reference: Reference, parts: FindTargetParts): Promise<readonly Target[]> {
+async function candidatesFor(reference: Reference, parts: FindTargetParts): Promise<readonly Found[]> {
   const { sessions, storage } = parts;
   switch (reference.by) {
     case "key": {
@@ -98,23 +92,28 @@ async function candidatesFor(reference: Reference, parts: FindTargetParts): Prom
 async function threadsNamed(
   key: SessionKey,
   { sessions, storage }: FindTargetParts,
-): Promise<readonly Target[]> {
+): Promise<readonly Found[]> {
   const bare = partsOf(key);
   if (bare.family !== "channel" || bare.threadId !== undefined) return [];
-  const query = { search: bare.chatId, archived: false, offset: 0, limit: MAX_CANDIDATES };
-  const { rows } = await storage.index.list({ ...query, scope: { agentIds: "all", keys: [] } });
-  const threads = rows.filter(({ session }) => {
-    const parts = partsOf(session.key);
-    if (parts.family !== "channel" || parts.threadId !== bare.chatId) return false;
-    return parts.agentId === bare.agentId && parts.channel === bare.channel;
-  });
+  const scope = { agentIds: "all", keys: [] } as const;
+  const query = { search: bare.chatId, scope, offset: 0, limit: MAX_CANDIDATES };
+  const pages = await Promise.all(
+    [false, true].map((archived) => storage.index.list({ ...query, archived })),
+  );
+  const threads = pages
+    .flatMap(({ rows }) => rows)
+    .filter(({ session }) => {
+      const parts = partsOf(session.key);
+      if (parts.family !== "channel" || parts.threadId !== bare.chatId) return false;
+      return parts.agentId === bare.agentId && parts.channel === bare.channel;
+    });
   return (await Promise.all(threads.map(({ session }) => sessions.get(session.key)))).flatMap(existing);
 }
 
 async function bySessionId(
   sessionId: string,
   { sessions, storage }: FindTargetParts,
-): Promise<readonly Target[]> {
+): Promise<readonly Found[]> {
   const keys = await storage.index.bySessionId(sessionId);
   const older = keys.length > 0 ? undefined : (await storage.transcripts.info(sessionId))?.sessionKey;
   const all = older === undefined ? keys : [older];
@@ -122,31 +121,40 @@ async function bySessionId(
   return found.map((target) => ({ ...target, sessionId }));
 }
 
-/** The candidates that the caller may reach; all of them hidden is one refusal, with the reason of the first. */
+/** The candidates that the caller may reach; where all of them are hidden, why the first one is. */
 async function visible(
-  candidates: readonly Target[],
+  candidates: readonly Found[],
   caller: Caller,
   action: AccessAction,
   parts: FindTargetParts,
-): Promise<readonly Target[]> {
-  if (caller.trusted === true) return candidates;
-  const asking = { key: caller.session.key, agentId: caller.session.agentId, sandboxed: caller.sandboxed };
-  const open: Target[] = [];
-  let hidden: Target | undefined;
-  for (const target of candidates) {
-    if (!target.found) continue;
-    const ancestors = await parts.sessions.ancestors(target.key);
-    const agentId = target.session?.agentId ?? agentIdOf(target.key, parts.names);
-    const may = mayAccess(asking, { key: target.key, agentId, ancestors }, action, parts.config);
-    if (may.allowed) open.push(target);
-    else hidden ??= refused(forbidden(may.reason, may.code));
-  }
-  return open.length > 0 || hidden === undefined ? open : [hidden];
+): Promise<{ readonly open: readonly Found[]; readonly refusal?: Answer }> {
+  if (caller.trusted === true) return { open: candidates };
+  const { config, names, agentIds, sessions } = parts;
+  const decide = async ({ key, session }: Found) => {
+    const agentId = session?.agentId ?? agentIdOf(key, names);
+    const ancestors = await sessions.ancestors(key);
+    const retired = agentIds.includes(agentId) ? {} : { retired: true as const };
+    return mayAccess(asking(caller), { key, agentId, ancestors, ...retired }, action, config);
+  };
+  // What no key names and no list shows has no id either.
+  const named = candidates.filter(({ key }) => !isReserved(key, names));
+  const decisions = await Promise.all(named.map(decide));
+  const [refusal] = decisions.flatMap((may) => (may.allowed ? [] : [forbidden(may.reason, may.code)]));
+  return { open: named.filter((_, at) => decisions[at]?.allowed), ...given({ refusal }) };
 }
 
+/** The one way out for what is hidden and for what is missing: to a clamped caller both look the same. */
 function missing(caller: Caller, { config }: FindTargetParts, answer: Answer): Target {
-  const asking = { key: caller.session.key, agentId: caller.session.agentId, sandboxed: caller.sandboxed };
-  return refused(isClamped(asking, config) ? forbidden(SANDBOX_REFUSAL) : answer);
+  return refused(isClamped(asking(caller), config) ? forbidden(SANDBOX_REFUSAL) : answer);
+}
+
+function asking({ session: { key, agentId }, sandboxed }: Caller) {
+  return { key, agentId, sandboxed };
+}
+
+function ambiguous(open: readonly Found[]): Answer {
+  const keys = open.slice(0, MAX_NAMED).map(({ key }) => key);
+  return failure("SESSION_AMBIGUOUS", `${open.length} sessions fit; name one by its key: ${keys.join(", ")}`);
 }
 
 function notFound(reference: Reference): Answer {
@@ -158,7 +166,7 @@ function unknownAgent(agentId: string, agentIds: readonly string[]): Answer {
   return failure("AGENT_UNKNOWN", `No agent "${agentId}" is configured. Agents: ${agentIds.join(", ")}.`);
 }
 
-function existing(session: Session | undefined): readonly (Target & { readonly found: true })[] {
+function existing(session: Session | undefined): readonly Found[] {
   return session === undefined ? [] : [{ found: true, key: session.key, session }];
 }
 

@@ -1,6 +1,6 @@
 import type { Session } from "../ports/session.ts";
 import type { Storage, Transcripts } from "../ports/storage.ts";
-import { cleanTitle, displayName } from "../session/describe.ts";
+import { cleanTitle, shownName } from "../session/describe.ts";
 import { type HistoryView, historyView } from "../transcript/history-view.ts";
 import { cutText } from "../transcript/limits.ts";
 import { textOf } from "../transcript/prompt.ts";
@@ -42,7 +42,11 @@ async function newest(session: Session, limit: number, transcripts: Transcripts,
 
 /** Recorded title, else the beginning of the first thing a person said, else the id and day. */
 async function derivedTitle(session: Session, transcripts: Transcripts, redactor: Redactor) {
-  if (session.title !== undefined) return { derivedTitle: displayName(session) };
+  if (session.title !== undefined) {
+    const { redacted } = redactor.redact(session.title);
+    const name = shownName(session, (text) => redactor.redact(text).text);
+    return { derivedTitle: name, ...masked({ contentRedacted: redacted }) };
+  }
   const page = await transcripts.page(session.sessionId, { beforeSeq: FIRST_ROWS + 1, limit: FIRST_ROWS });
   const view = historyView(
     page.entries.filter((entry) => entry.role === "user"),
@@ -63,7 +67,9 @@ async function lastMessage(session: Session, transcripts: Transcripts, redactor:
 }
 
 /** true is said, false is not. */
-function masked({ contentRedacted }: HistoryView): { readonly contentRedacted?: true } {
+function masked({ contentRedacted }: Pick<HistoryView, "contentRedacted">): {
+  readonly contentRedacted?: true;
+} {
   return contentRedacted ? { contentRedacted } : {};
 }
 

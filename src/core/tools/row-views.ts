@@ -11,6 +11,7 @@ export interface RowView {
 interface Remembered extends RowView {
   readonly agentId: string;
   readonly trusted: boolean;
+  readonly secrets: number;
 }
 
 /**
@@ -22,8 +23,10 @@ export function createRowViews(): (row: Row, viewer: Viewer, now: RowNow) => Row
   return (row, viewer, now) => {
     if (now.running || now.children.length > 0) return viewOf(row, viewer, now);
     const last = known.get(row.session);
-    if (last?.agentId === viewer.agentId && last.trusted === viewer.trusted) return last;
-    const made = { ...viewOf(row, viewer, now), agentId: viewer.agentId, trusted: viewer.trusted };
+    const { agentId, trusted } = viewer;
+    const secrets = viewer.redactor.size();
+    if (last?.agentId === agentId && last.trusted === trusted && last.secrets === secrets) return last;
+    const made = { ...viewOf(row, viewer, now), agentId, trusted, secrets };
     known.set(row.session, made);
     return made;
   };

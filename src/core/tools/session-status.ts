@@ -63,7 +63,10 @@ async function status(asked: z.output<typeof input>, caller: Caller, parts: Stat
   const mayShow = async (child: SessionKey) =>
     isOwn || (await parts.findTarget({ sessionKey: child }, caller, "status")).found;
   const { facts, redacted } = await parts.readStatus(session, { mayShow, ...given({ active }) });
-  const shown = (key: SessionKey) => displayKey(key, caller.session.agentId, parts.names);
+  const requester = facts.ownTask?.requester;
+  const hidden = requester !== undefined && !(await mayShow(requester)) ? requester : undefined;
+  const shown = (key: SessionKey) =>
+    key === hidden ? HIDDEN : displayKey(key, caller.session.agentId, parts.names);
   return {
     ok: true,
     sessionKey: shown(facts.key),
@@ -77,13 +80,17 @@ async function status(asked: z.output<typeof input>, caller: Caller, parts: Stat
   };
 }
 
+/** In place of the key of a session that the caller may not see. */
+const HIDDEN = "another session";
+
 /** A label is looked for where no key or id fits; `current` and `main` are never labels. */
 async function targetOf(written: string, caller: Caller, { findTarget }: StatusParts): Promise<Target> {
   const byKey = await findTarget({ sessionKey: written }, caller, "status");
   if (byKey.found || /^(current|main)$/i.test(written)) return byKey;
   const byLabel = await findTarget({ label: written }, caller, "status");
   if (byLabel.found || byLabel.answer.code === "SESSION_AMBIGUOUS") return byLabel;
-  return byKey.answer.code === "SESSION_NOT_FOUND" ? { found: false, answer: notThere() } : byKey;
+  if (byKey.answer.code !== "SESSION_NOT_FOUND") return byKey;
+  return byLabel.answer.code === "NOT_VISIBLE" ? byLabel : { found: false, answer: notThere() };
 }
 
 function notThere(): Answer {

@@ -1,11 +1,15 @@
 import { z } from "zod";
+import { withoutTranscript } from "../children/stats-line.ts";
 import { messageOf } from "../errors.ts";
 import { given } from "../given.ts";
-import type { NewEntry } from "../ports/run.ts";
+import { mayKnowFiles } from "../policy/sandbox.ts";
+import type { Json } from "../ports/host.ts";
+import type { NewEntry, TranscriptEntry } from "../ports/run.ts";
 import type { Storage } from "../ports/storage.ts";
 import { displayKey } from "../session/describe.ts";
 import type { KeyNames } from "../session/key.ts";
 import { historyView, type ViewMemo } from "../transcript/history-view.ts";
+import { everyText } from "../transcript/prompt.ts";
 import type { Redactor } from "../transcript/redact.ts";
 import { MASK_NOTICE } from "../transcript/redact-mask.ts";
 import { newestShown, readTail } from "../transcript/tail.ts";
@@ -77,7 +81,7 @@ async function read(
   const external = goesOn ? await externalRows(parts, target.key, tail.totalEntries) : [];
   const all = [...tail.entries, ...external];
   const rows = newestShown(all, { limit, includeTools }) ?? all;
-  const view = historyView(rows, { includeTools, redactor: parts.redactor, memo });
+  const view = historyView(readableBy(caller, rows), { includeTools, redactor: parts.redactor, memo });
   return given({
     sessionKey,
     sessionId,
@@ -88,6 +92,15 @@ async function read(
       ? {}
       : paging(offset, tail.totalEntries, view.messages[0]?.seq ?? tail.entries[0]?.seq)),
   });
+}
+
+/** What a row tells of ended children says where transcripts lie, which is not for every reader. */
+function readableBy({ session, sandboxed }: Caller, rows: readonly TranscriptEntry[]) {
+  if (mayKnowFiles(session, sandboxed)) return rows;
+  // A row is JSON, and stays a row; one without a path stays the same object.
+  return rows.map(
+    (row) => everyText(row as unknown as Json, withoutTranscript) as unknown as TranscriptEntry,
+  );
 }
 
 /** Rows before this one are wanted. */

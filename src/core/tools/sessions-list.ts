@@ -1,7 +1,10 @@
 import { z } from "zod";
+import { withoutTranscript } from "../children/stats-line.ts";
 import { given } from "../given.ts";
+import { mayKnowFiles } from "../policy/sandbox.ts";
 import { visibilityNote, visibleScope } from "../policy/visibility.ts";
 import type { RunQueue } from "../ports/engine.ts";
+import type { Json } from "../ports/host.ts";
 import type { SessionKey, SessionKind } from "../ports/session.ts";
 import type { Row, RowQuery, RowScope, Storage } from "../ports/storage.ts";
 import { cleanLabel } from "../session/describe.ts";
@@ -9,6 +12,8 @@ import { agentIdOf, type KeyNames } from "../session/key.ts";
 import type { PublicRow, RowNow, Viewer } from "../session/row.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { LIST_BYTES, utf8Bytes } from "../transcript/limits.ts";
+import { everyText } from "../transcript/prompt.ts";
+import type { Redactor } from "../transcript/redact.ts";
 import { MASK_NOTICE } from "../transcript/redact-mask.ts";
 import {
   type Answer,
@@ -55,6 +60,7 @@ export interface ListParts extends ToolBasics {
   readonly storage: Storage;
   readonly queue: RunQueue;
   readonly extras: RowExtras;
+  readonly redactor: Redactor;
 }
 
 export function sessionsList(parts: ListParts) {
@@ -90,11 +96,21 @@ async function list(
   const viewer: Viewer = {
     agentId: asking.agentId,
     names: parts.names,
-    trusted: !asking.sandboxed && caller.session.spawnedBy === undefined,
+    trusted: mayKnowFiles(caller.session, caller.sandboxed),
     transcriptPath: (id) => parts.storage.transcriptPath(id),
+    redactor: parts.redactor,
   };
-  const now = await rowsNow(page.rows, scope, parts);
-  const kept = await filled(page.rows, asked, parts, (row) => views(row, viewer, now(row)));
+  const isVisible = visibleIn(scope, parts.names);
+  const now = await rowsNow(page.rows, isVisible, parts);
+  const view = (row: Row): RowView => {
+    const { key, spawnedBy } = row.session;
+    const known = views(row, viewer, now(row));
+    return spawnedBy === undefined || key === asking.key || isVisible(spawnedBy)
+      ? known
+      : withoutSpawner(known);
+  };
+  const extras = viewer.trusted ? parts.extras : withoutPaths(parts.extras);
+  const kept = await filled(page.rows, asked, extras, view);
   const hasMore = page.hasMore || kept.length < page.rows.length;
   const note = caller.trusted === true ? undefined : visibilityNote(asking, parts.config, parts.agentIds);
   return given({
@@ -115,19 +131,36 @@ async function scopeOf(caller: Caller, { config, agentIds, sessions }: ListParts
   return visibleScope({ key, agentId, sandboxed: caller.sandboxed, descendants }, "list", config, agentIds);
 }
 
+function visibleIn({ agentIds, keys }: RowScope, names: KeyNames): (key: SessionKey) => boolean {
+  return (key) => agentIds === "all" || agentIds.includes(agentIdOf(key, names)) || keys.includes(key);
+}
+
+/** Only a session itself is told by whom it was spawned, and those who see that one too. */
+function withoutSpawner(view: RowView): RowView {
+  const { spawnedBy: _hidden, ...row } = view.row;
+  return { ...view, row };
+}
+
+/** For those who may not know where transcripts lie. */
+function withoutPaths(extras: RowExtras): RowExtras {
+  return async (session, asked) => {
+    const more = await extras(session, asked);
+    // Extras are JSON, and an object stays one.
+    return everyText(more as Json, withoutTranscript) as typeof more;
+  };
+}
+
 /** Which of them run, and who was spawned by them: one look each for the whole page. */
 async function rowsNow(
   rows: readonly Row[],
-  { agentIds, keys }: RowScope,
-  { storage, queue, names }: ListParts,
+  isVisible: (key: SessionKey) => boolean,
+  { storage, queue }: ListParts,
 ): Promise<(row: Row) => RowNow> {
   const shown = rows.map(({ session }) => session.key);
   const [busy, children] = await Promise.all([
     queue.busy(shown),
     storage.index.childrenOf(shown, MAX_CHILDREN),
   ]);
-  const isVisible = (key: SessionKey) =>
-    agentIds === "all" || agentIds.includes(agentIdOf(key, names)) || keys.includes(key);
   return ({ session: { key } }) => ({
     running: busy.has(key),
     children: (children.get(key) ?? []).filter(isVisible),
@@ -169,7 +202,7 @@ function parseKinds(asked: readonly string[] | undefined): Kinds {
 async function filled(
   rows: readonly Row[],
   asked: Asked,
-  { extras }: ListParts,
+  extras: RowExtras,
   view: (row: Row) => RowView,
 ): Promise<readonly PublicRow[]> {
   const plain = asked.messageLimit === 0 && !asked.includeDerivedTitles && !asked.includeLastMessage;

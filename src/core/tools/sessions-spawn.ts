@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { childIdFor } from "../children/child-id.ts";
 import type { Children } from "../children/children.ts";
 import { originAt } from "../children/origin.ts";
 import { THINKING_LEVELS } from "../config-schema.ts";
@@ -8,7 +9,6 @@ import type { Address } from "../ports/chat.ts";
 import type { Child } from "../ports/child.ts";
 import type { RunQueue } from "../ports/engine.ts";
 import type { Events } from "../ports/events.ts";
-import { spawnRunId } from "../runs/run-id.ts";
 import { createKeyLock } from "../storage/key-lock.ts";
 import {
   type Answer,
@@ -94,29 +94,37 @@ export function sessionsSpawn(parts: SpawnParts) {
         "Give a task to a new subagent and go on at once. Its result comes to you by itself: do not poll. To wait for it, call sessions_yield.",
       input,
       run(asked, caller, call) {
-        const runId = runIdOf(asked, caller, call);
-        return oneAtATime(runId, () => spawn(runId, asked, caller, call.signal, parts));
+        const id = childIdOf(asked, caller, call);
+        return oneAtATime(id, () => spawn({ id, asked, caller, signal: call.signal }, parts));
       },
     },
     parts.logger,
   );
 }
 
-async function spawn(
-  runId: string,
-  asked: SpawnInput,
-  caller: Caller,
-  signal: AbortSignal,
-  parts: SpawnParts,
-): Promise<Answer> {
-  const known = await parts.children.taskFor(runId);
+/** One call, and the child that it means. */
+interface SpawnCall {
+  readonly id: string;
+  readonly asked: SpawnInput;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+async function spawn(spawning: SpawnCall, parts: SpawnParts): Promise<Answer> {
+  const { id, asked, caller } = spawning;
+  const known = await parts.children.get(id);
   if (known !== undefined) return accepted(known, {});
   const plan = await spawnPlan(asked, caller, parts);
   if (!plan.possible) return refusal(plan.code, plan.reason);
   try {
-    return await carryOut(runId, plan, asked, caller, signal, parts);
+    return await carryOut(spawning, plan, parts);
   } catch (error) {
-    await parts.children.giveUp(runId, caller.session);
+    await parts.children.giveUp(id, caller.session).catch((late: unknown) => {
+      parts.logger.warn(
+        { error: messageOf(late) },
+        "A place that was reserved for a child is free in five minutes",
+      );
+    });
     if (error instanceof SwitchboardError && REFUSALS.has(error.code))
       return refusal(error.code, error.message);
     throw error;
@@ -124,21 +132,16 @@ async function spawn(
 }
 
 async function carryOut(
-  runId: string,
+  { id, asked, caller, signal }: SpawnCall,
   plan: Extract<SpawnPlan, { possible: true }>,
-  asked: SpawnInput,
-  caller: Caller,
-  signal: AbortSignal,
   parts: SpawnParts,
 ): Promise<Answer> {
   const { children, queue, events, config } = parts;
   const { session: requester, run } = caller;
   const origin = originAt(run?.replyTo, requester);
-  const thread = plan.openThread && (await openThread(runId, plan.openThread, caller, parts));
-  // A thread takes its time; whoever was stopped meanwhile begins nothing any more.
-  if (signal.aborted) throw new SwitchboardError("CLOSED", "This run was stopped; nothing was spawned.");
+  const thread = plan.openThread && (await openThread(id, plan.openThread, caller, parts));
   const { child, ...made } = await children.open({
-    runId,
+    id,
     requester,
     task: asked.task,
     runtime: asked.runtime,
@@ -146,25 +149,30 @@ async function carryOut(
     cleanup: asked.thread ? "keep" : asked.cleanup,
     chain: run?.chain ?? [],
     ownerChat: run?.byOwner === true && origin?.chatType === "direct",
+    isWanted: () => !signal.aborted,
     ...plan.chosen,
     ...given({ origin, locale: run?.locale, thread }),
   });
   if ((await queue.enqueue(made.run, { writes: made.writes })) === "duplicate") {
-    return accepted((await children.taskFor(runId)) ?? child, {});
+    return accepted((await children.get(id)) ?? child, {});
   }
-  const { id: childId, key: sessionKey } = child;
-  events.emit("child.spawned", { childId, sessionKey, requester: requester.key });
+  if (signal.aborted) {
+    // It was stopped while the store took its time, and its stop did not know of this child.
+    await children.stop(child, "requester");
+    throw new SwitchboardError("CLOSED", "This run was stopped; what it spawned was stopped with it.");
+  }
+  events.emit("child.spawned", { childId: id, sessionKey: child.key, requester: requester.key });
   return accepted(child, plan.notes);
 }
 
 /** The places are taken before the platform is asked, so that nobody opens threads for children that may not be. */
 async function openThread(
-  runId: string,
+  id: string,
   open: () => Promise<Address>,
   { session }: Caller,
   { children }: SpawnParts,
 ): Promise<Address> {
-  await children.reserve(runId, session);
+  await children.reserve(id, session);
   try {
     return await open();
   } catch (error) {
@@ -201,8 +209,10 @@ function accepted({ runId, key, thread, depth }: Child, notes: Answer): Answer {
   };
 }
 
-function runIdOf({ idempotencyKey }: SpawnInput, caller: Caller, call: ToolCall): string {
+function childIdOf(asked: SpawnInput, caller: Caller, call: ToolCall): string {
+  const { idempotencyKey } = asked;
   return idempotencyKey === undefined
-    ? spawnRunId(caller.callScope, call.callId)
-    : spawnRunId(caller.session.key, idempotencyKey);
+    ? // Some models number their calls anew in each of their turns: another task is another call.
+      childIdFor(caller.callScope, `${call.callId} ${JSON.stringify(asked)}`)
+    : childIdFor(caller.session.key, idempotencyKey);
 }

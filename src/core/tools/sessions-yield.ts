@@ -38,8 +38,7 @@ async function endTurn(
       "There is no turn to end: these tools are mounted outside of the switchboard's runs.",
     );
   }
-  const tasks = await parts.children.of(session.key);
-  const atWork = tasks.filter(({ outcome }) => outcome === undefined).length;
+  const atWork = (await parts.children.atWork(session.key)).length;
   const pending = await parts.queue.pending(session.key);
   const queued = pending.some((one) => one.id !== run.runId && asksAgent(one));
   // People can always write to a session with a chat; any other one would sleep for ever.

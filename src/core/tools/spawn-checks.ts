@@ -79,7 +79,8 @@ function sandboxProblem(
 ): Refused | undefined {
   const isAcp = asked.runtime === "acp";
   const runner = isAcp ? acp : agents.get(agentId);
-  const leaves = sandboxed && agents.get(session.agentId)?.supportsSandbox === true;
+  // Another program is outside in any case; among our runners only one that confines can be left.
+  const leaves = sandboxed && (isAcp || agents.get(session.agentId)?.supportsSandbox === true);
   if (runner?.supportsSandbox === true || (asked.sandbox !== "require" && !leaves)) return undefined;
   const what = isAcp ? "The external harness" : `The runner of agent "${agentId}"`;
   return refused(

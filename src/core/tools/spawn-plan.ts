@@ -1,3 +1,4 @@
+import { withoutTranscript } from "../children/stats-line.ts";
 import { given } from "../given.ts";
 import { maySpawn } from "../policy/spawn.ts";
 import type { Address } from "../ports/chat.ts";
@@ -37,8 +38,8 @@ export async function spawnPlan(
   caller: Caller,
   parts: SpawnCheckParts,
 ): Promise<SpawnPlan> {
-  const { session } = caller;
-  const spawner = { agentId: session.agentId, depth: session.spawnDepth ?? 0 };
+  const { session, sandboxed } = caller;
+  const spawner = { agentId: session.agentId, depth: session.spawnDepth ?? 0, sandboxed };
   const may = maySpawn(spawner, asked.agentId?.toLowerCase(), parts.config, parts.agentIds);
   if (!may.allowed) return refused(may.code, may.reason);
   const { agentId } = may;
@@ -72,8 +73,7 @@ export async function spawnPlan(
 function threadOpener(asked: SpawnInput, caller: Caller, parts: SpawnCheckParts) {
   const at = asked.thread ? chatOf(caller) : undefined;
   const open = at && parts.threadsAt(at);
-  const title = (asked.label ?? asked.task).replace(/\s+/gu, " ").trim().slice(0, 80);
-  return open && (() => open(title));
+  return open && (() => open(asked.label ?? asked.task));
 }
 
 /** In this order: the call, the agent's setting, the general one, and what the caller itself was switched to. */
@@ -83,11 +83,12 @@ function modelFor(
   { session }: Caller,
   { config, agents }: SpawnCheckParts,
 ): { readonly model: string | undefined; readonly notes: Answer } | Refused {
+  if (asked.runtime === "acp") return { model: undefined, notes: {} };
   const { strictModel, subagents } = config.agents.defaults;
   const own = config.agents.list.find(({ id }) => id === agentId)?.subagents.model;
   const inherited = agentId === session.agentId ? session.modelOverride : undefined;
   const usual = own ?? subagents.model ?? inherited;
-  if (asked.model === undefined || asked.runtime === "acp") return { model: usual, notes: {} };
+  if (asked.model === undefined) return { model: usual, notes: {} };
   const models = agents.get(agentId)?.models;
   if (models === undefined || models.includes(asked.model)) {
     return { model: asked.model, notes: { modelApplied: true } };
@@ -98,11 +99,12 @@ function modelFor(
 }
 
 function thinkingFor(
-  { thinking }: SpawnInput,
+  { thinking, runtime }: SpawnInput,
   agentId: string,
   { session }: Caller,
   { config }: SpawnCheckParts,
 ): string | undefined {
+  if (runtime === "acp") return undefined;
   const own = config.agents.list.find(({ id }) => id === agentId)?.subagents.thinking;
   const inherited = agentId === session.agentId ? session.thinkingLevel : undefined;
   return thinking ?? own ?? config.agents.defaults.subagents.thinking ?? inherited;
@@ -130,7 +132,17 @@ async function transcriptOf(
   // A runner that reports while it works has rows of this run there, too.
   const before = page.entries.filter(({ id }) => id.slice(0, id.lastIndexOf(":")) !== run?.runId);
   const known = historyWindow(before, { maxEntries, maxBytes });
-  return [...known.map(({ id: _id, seq: _seq, ...entry }) => entry), ...(run?.soFar() ?? [])];
+  const rows = [...known.map(({ id: _id, seq: _seq, ...entry }) => entry), ...(run?.soFar() ?? [])];
+  return rows.map(withoutPaths);
+}
+
+/** What its requester may know of files, a child may not. */
+function withoutPaths(entry: NewEntry): NewEntry {
+  if (entry.provenance?.kind !== "internal_system") return entry;
+  const content = entry.content.map((block) =>
+    block.type === "text" ? { ...block, text: withoutTranscript(block.text) } : block,
+  );
+  return { ...entry, content };
 }
 
 /** A label belongs to work that goes on: a child that has ended gives it up. Seen before anything is made; the index has the last word. */

@@ -122,7 +122,8 @@ async function cancel(target: Asked["target"], caller: Caller, parts: SubagentsP
     );
   }
   const nodes = await taskTree(caller.session.key, parts);
-  const meant = new Set([...everyNode(nodes).filter(isNamed(String(target))), ...atIndex(nodes, target)]);
+  const named = everyNode(nodes).filter(isNamed(String(target)));
+  const meant = new Set(named.length > 0 ? named : atIndex(nodes, target));
   const open = [...meant].filter(isOpen);
   const [only, ...others] = open;
   if (only === undefined) return meant.size === 0 ? NOT_FOUND : hasEnded([...meant], parts);

@@ -1,3 +1,4 @@
+import { given } from "../given.ts";
 import type { Json } from "../ports/host.ts";
 import type { Block, TranscriptEntry } from "../ports/run.ts";
 import { cleanTitle } from "../session/describe.ts";
@@ -115,23 +116,34 @@ function showEntry(entry: TranscriptEntry, { includeTools, redactor }: ViewOptio
     redactor,
     cleaned.map((one) => one.text),
   );
+  let redacted = masked.redacted;
+  const name = (text: string) => {
+    const one = redactor.redact(text);
+    redacted ||= one.redacted;
+    return one.text;
+  };
   let cut = cleaned.some((one) => one.replaced);
   const content = visible.flatMap((block, index): readonly Block[] => {
     const limited = cutText(masked.texts[index] ?? "");
     cut ||= limited.cut;
-    return withText(block, limited.text, includeTools);
+    return withText(withName(block, name), limited.text, includeTools);
   });
-  return {
-    entry: { ...row, ...shownSender(entry), content },
-    cut,
-    redacted: masked.redacted,
-    omitted: false,
-  };
+  const shown = { ...row, ...shownNames(entry, name), content };
+  return { entry: shown, cut, redacted, omitted: false };
 }
 
 /** A name is what somebody chose to be called. */
-function shownSender({ sender }: TranscriptEntry): Pick<TranscriptEntry, "sender"> {
-  return sender?.name === undefined ? {} : { sender: { ...sender, name: cleanTitle(sender.name) } };
+function shownNames({ sender, model }: TranscriptEntry, mask: (text: string) => string) {
+  return given({
+    sender: sender?.name === undefined ? undefined : { ...sender, name: cleanTitle(mask(sender.name)) },
+    model: model === undefined ? undefined : mask(model),
+  });
+}
+
+/** Models call tools that there are not, and files say of what type they are. */
+function withName(block: Block, mask: (text: string) => string): Block {
+  if (block.type === "attachment") return { ...block, mediaType: mask(block.mediaType) };
+  return "name" in block ? { ...block, name: mask(block.name) } : block;
 }
 
 /** The words of a block, before masking: a secret inside a removed part needs no mask, and one that is cut in half would escape it. */
@@ -179,7 +191,7 @@ function jsonOrText(text: string): Json {
   }
 }
 
-function omitted({ usage: _usage, sender: _sender, ...entry }: TranscriptEntry): Shown {
+function omitted({ usage: _usage, sender: _sender, model: _model, ...entry }: TranscriptEntry): Shown {
   return {
     entry: { ...entry, content: [{ type: "text", text: OMITTED_MESSAGE }] },
     cut: true,

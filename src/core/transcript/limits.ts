@@ -1,3 +1,5 @@
+import { graphemeBorder } from "../text/grapheme-border.ts";
+
 /** Bytes of UTF-8 JSON that one sessions_history answer may hold. */
 export const HISTORY_BYTES = 81_920;
 /** Bytes of UTF-8 JSON that one sessions_list answer may hold. */
@@ -9,8 +11,6 @@ export const TEXT_UNITS = 4_000;
 export const OMITTED_MESSAGE = "[sessions_history omitted: message too large]";
 
 const CUT_MARKER = "\n…(truncated)…";
-/** Looked at around a cut to find a grapheme border; a longer grapheme is split between code points. */
-const WINDOW = 128;
 /** String sequences with their end (OSC, then DCS and its kin), control sequences (CSI), other escapes, lone controls. */
 const CONTROL = new RegExp(
   [
@@ -60,39 +60,4 @@ function size(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   if (bytes < 999_500) return `${Math.round(bytes / 1_000)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
-
-/** The last grapheme border at or before `at`, found by segmenting only the text around it. */
-function graphemeBorder(text: string, at: number): number {
-  if (isPlain(text, at - 1) && isPlain(text, at)) return at;
-  const start = windowStart(text, at);
-  const window = text.slice(start, at + WINDOW);
-  const border = start + (new Intl.Segmenter("en").segment(window).containing(at - start)?.index ?? 0);
-  const isTrusted = border > start || start === 0 || isPlain(text, start);
-  return isTrusted ? border : atCodePoint(text, at);
-}
-
-/** A place before `at` where a grapheme begins for certain, or nearly so when there is none close by. */
-function windowStart(text: string, at: number): number {
-  const farthest = Math.max(0, at - WINDOW);
-  for (let start = at - 1; start > farthest; start--) if (isPlain(text, start)) return start;
-  let start = atCodePoint(text, farthest);
-  while (isFlagHalf(text, start) && isFlagHalf(text, start - 2)) start -= 2;
-  return start;
-}
-
-/** Printable ASCII always begins a grapheme. */
-function isPlain(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit >= 0x20 && unit <= 0x7e;
-}
-
-function isFlagHalf(text: string, at: number): boolean {
-  const point = text.codePointAt(at) ?? 0;
-  return point >= 0x1f1e6 && point <= 0x1f1ff;
-}
-
-function atCodePoint(text: string, at: number): number {
-  const splits = /^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(at - 1, at + 1));
-  return splits ? at - 1 : at;
 }

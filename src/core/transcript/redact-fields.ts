@@ -4,24 +4,29 @@ import { HIDDEN, isMask, type Mask, maskOf } from "./redact-mask.ts";
 /** What the name of a secret ends in; `_KEY` counts in environment variables only. */
 const NAMES = [
   "(?:api|access|secret|private|auth|client|signing|encryption|master|account|license|webhook)[-_. ]?key|_key",
-  "token|secret|passw(?:or)?d|passphrase|pwd|card[-_]?number|cvc|cvv",
+  "token|secret|passw(?:or)?d|passphrase|pwd|contrase[nñ]a|senha|पासवर्ड|card[-_]?number|cvc|cvv",
   "noisekey|signedidentitykey|signedprekey|pairingephemeralkeypair|keydata|pairingcode", // WhatsApp
 ].join("|");
-const FIELD = new RegExp(`(${NAMES})(\\\\{0,3}["'])?([ \\t]{0,4}(?::=?|=)(?![:=>~])[ \\t]{0,4})`, "gi");
-const NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+const FIELD = new RegExp(`(${NAMES})(\\\\{0,7}["'])?([ \\t]{0,4}(?::=?|=)(?![:=>~])[ \\t]{0,4})`, "gi");
+const LONGEST_NAME = 40;
 const NOT_SECRET =
   /(?:page|next|sync|continuation|cursor|cancel|cancellation)[-_.]?token$|(?:public|primary|foreign|session|sort|partition|cache|idempotency|routing)_key$|^(?:old)?pwd$/i;
-const PASSWORD = /(?:passw(?:or)?d|passphrase|pwd)$|^x-/i;
+const PASSWORD = /(?:passw(?:or)?d|passphrase|pwd|contrase[nñ]a|senha|पासवर्ड)$|^x-/i;
+/** `Password: at least …` is a sentence. */
+const SHORTEST_PASSWORD = 4;
 
-const QUOTE = /\\{0,3}["'`]/y;
-const BARE = /[^\s"'`,;&|<>(){}[\]\\]*[^\s"'`,;&|<>(){}[\]\\.!?:]/y;
+const QUOTE = /\\{0,7}["'`]/y;
+/** No part of a value without quotes; beyond U+0900, the dots of a mask aside, words go on without a blank between. */
+const BETWEEN = "\\s\"'`,;&|<>(){}[\\]\\\\«»\\u0900-\\u2025\\u2027-\\uffff";
+/** What ends a sentence or a word in bold is not its last character. */
+const BARE = new RegExp(`[^${BETWEEN}]*[^${BETWEEN}.!?:*_~]`, "y");
 /** A type, a constant, or a place where a value is to go: `string`, `null`, `${TOKEN}`, `<token>`. */
 const NO_VALUE =
   /^(?:[Ss]tring|str|number|int|[Bb]oolean|bool|bytes|Buffer|Uint8Array|null|undefined|[Nn]one|nil|[Tt]rue|[Ff]alse|required|optional|any|unknown|\$\{.*\}|\{\{.*\}\}|<.*>|%\w+%|\$[A-Z_][A-Z0-9_]*)$/s;
 /** A variable or property in code, such as `config.apiKey` or `process.env.TOKEN`. */
 const REFERENCE =
   /^(?:process|import|os|Deno|Bun|this|self|config|options|env)\.[\w.]+$|^[a-z_$][\w$.?]*(?:key|token|secret|password)$/i;
-/** What follows a quote that ends a string in code, as in `ask("Password: ")`. */
+/** What follows a quote that ends a string in code. */
 const STRING_ENDED = /[,;)\]}+\s]/;
 const DOTTED_NAME = /^[\w$?]+(?:\.[\w$?]+)+$/;
 const KEY_PAIR = /(?:noisekey|signedidentitykey|signedprekey|pairingephemeralkeypair|keydata)$/i;
@@ -57,13 +62,19 @@ export function findSecretFields(text: string): readonly Mask[] {
 function readField(text: string, match: RegExpExecArray): Field | undefined {
   const [all, ending = "", quote, separator] = match;
   let start = match.index;
-  while (start > match.index - 40 && NAME_CHARACTERS.includes(text[start - 1] ?? " ")) start--;
-  const name = text.slice(start, match.index) + ending;
+  while (start > match.index - LONGEST_NAME && isNameUnit(text.charCodeAt(start - 1))) start--;
+  const name = (text.slice(start, match.index) + ending).replace(/^_+(?=.)/, "");
   const before = text[start - 1] ?? "";
   const isLowerCaseKey = ending !== "_KEY" && ending.toLowerCase() === "_key";
   const isPackageName = quote !== undefined && before === "/";
   if (isLowerCaseKey || isPackageName || NOT_SECRET.test(name)) return undefined;
   return { name, ending, before, quote, isTight: separator === "=", valueStart: match.index + all.length };
+}
+
+/** `[\w.-]`; NaN before the text is none. */
+function isNameUnit(unit: number): boolean {
+  if (unit < 0x30) return unit === 0x2d || unit === 0x2e;
+  return unit <= 0x39 || (unit >= 0x41 && unit <= 0x5a) || unit === 0x5f || (unit >= 0x61 && unit <= 0x7a);
 }
 
 /** Keys that are objects of buffers, in WhatsApp credentials. */
@@ -81,9 +92,9 @@ function maskKeyPair(text: string, { name, quote = '"', valueStart }: Field): Ma
 
 function maskQuoted(text: string, { before, quote: nameQuote, valueStart }: Field): Mask | undefined {
   const quote = matchFrom(QUOTE, text, valueStart)?.[0];
-  const endsString = !nameQuote && (quote === before || STRING_ENDED.test(text[valueStart + 1] ?? ""));
-  if (!quote || endsString) return undefined;
+  if (!quote) return undefined;
   const start = valueStart + quote.length;
+  if (!nameQuote && endsString(quote, before, text[start] ?? "")) return undefined;
   let end = start;
   while (end < text.length && text[end] !== "\n" && !text.startsWith(quote, end))
     end += text[end] === "\\" ? 2 : 1;
@@ -92,14 +103,26 @@ function maskQuoted(text: string, { before, quote: nameQuote, valueStart }: Fiel
   return { start, end: Math.min(end, text.length), replacement: nameQuote ? HIDDEN : maskOf(value) };
 }
 
-function maskBare(text: string, { name, ending, isTight, valueStart }: Field): Mask | undefined {
-  const value = matchFrom(BARE, text, valueStart)?.[0] ?? "";
-  const end = valueStart + value.length;
-  const isLong = value.length >= 20 && !DOTTED_NAME.test(value);
-  const isSaid = isTight || isLong || (value.length >= 8 && /\d/.test(value)) || PASSWORD.test(name);
-  if (!isSaid || value === "" || isMask(value) || NO_VALUE.test(value)) return undefined;
+/** The quote ends a string in code, as in `ask("Password: ")`, and begins no value. */
+function endsString(quote: string, before: string, after: string): boolean {
+  const mayClose = before !== "" && quote.endsWith(before);
+  return mayClose ? !/\w/.test(after) : STRING_ENDED.test(after);
+}
+
+function maskBare(text: string, field: Field): Mask | undefined {
+  const { valueStart: start, name, ending } = field;
+  const value = matchFrom(BARE, text, start)?.[0] ?? "";
+  const end = start + value.length;
+  if (!isSaid(value, field) || isMask(value) || NO_VALUE.test(value)) return undefined;
   const isReference =
     value === name || value === ending || (REFERENCE.test(value) && name !== name.toUpperCase());
   const isCode = isReference || "([{".includes(text[end] ?? " ");
-  return isCode ? undefined : { start: valueStart, end, replacement: maskOf(value) };
+  return isCode ? undefined : { start, end, replacement: maskOf(value) };
+}
+
+/** Without quotes much of what follows a name is the next word of a sentence, or a type. */
+function isSaid(value: string, { name, isTight }: Field): boolean {
+  if (isTight) return value !== "";
+  if (PASSWORD.test(name)) return value.length >= SHORTEST_PASSWORD;
+  return (value.length >= 20 && !DOTTED_NAME.test(value)) || (value.length >= 8 && /\d/.test(value));
 }

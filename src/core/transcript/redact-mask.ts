@@ -7,16 +7,20 @@ export interface Mask {
 
 export const HIDDEN = "***";
 
+/** Such ends may be shown: a mask must never be taken for something with a meaning. */
+const HEAD = /^[\w.+-]{6}/;
+const TAIL = /[\w.+=-]{4}$/;
+
 /** Nothing of a short secret, the first six and last four characters of one with 18 or more. */
 export function maskOf(secret: string): string {
   if (secret.length < 18) return HIDDEN;
-  const head = secret.slice(0, 6).replace(/[\ud800-\udbff]$/, "");
-  const tail = secret.slice(-4).replace(/^[\udc00-\udfff]/, "");
-  return `${head}…${tail}`;
+  const head = HEAD.exec(secret.slice(0, 6));
+  const tail = TAIL.exec(secret.slice(-4));
+  return head && tail ? `${head[0]}…${tail[0]}` : HIDDEN;
 }
 
 export function isMask(value: string): boolean {
-  return value === HIDDEN || (value.includes("…") && /^.{5,6}….{3,4}$/su.test(value));
+  return value === HIDDEN || (value.length === 11 && /^[\w.+-]{6}…[\w.+=-]{4}$/.test(value));
 }
 
 /** Said beside masked text, so that no model takes a mask for a value. */

@@ -1,8 +1,6 @@
-import { matchesIn } from "./match-from.ts";
-import { findSecretFields } from "./redact-fields.ts";
-import { HIDDEN, isMask, type Mask, maskOf } from "./redact-mask.ts";
-import { CONTEXT_PATTERNS, type SecretPattern, TOKEN_PATTERNS } from "./redact-patterns.ts";
-import { findSplitTokens } from "./redact-split-tokens.ts";
+import { HIDDEN, type Mask } from "./redact-mask.ts";
+import { createRegisteredValues } from "./redact-registered.ts";
+import { findSecretShapes } from "./redact-shapes.ts";
 
 /**
  * Masks secrets in text that leaves the switchboard; what is stored is never masked. Registered values go first and
@@ -17,29 +15,33 @@ export interface Redactor {
   size(): number;
   /** What `redact` would mask, in order and not overlapping. */
   find(text: string): readonly Mask[];
+  /** Whether a registered value stands in this JSON in one piece; fast enough for every answer. */
+  registeredIn(json: string): boolean;
 }
 
-const SHORTEST_VALUE = 8;
 /** The first pass masks, the second finds nothing; a mask next to an odd text may need one more. */
 const MAX_PASSES = 4;
+/** Of a text longer than any row that is looked into: a hostile one must not cost four times as much. */
+const MAX_PASSES_OF_LONG = 2;
+const LONG = 262_144;
+/** More secrets than any text has are hidden as one. */
+const MOST_MASKS = 10_000;
 
 /** `patterns: false`: registered values alone, for text that people read, where an example of a key must stay what it is. */
 export function createRedactor(
   options: { readonly registered?: readonly string[]; readonly patterns?: boolean } = {},
 ): Redactor {
   const { patterns = true } = options;
-  const registered = new Set<string>();
+  const values = createRegisteredValues();
   const redactor: Redactor = {
     redact(text) {
       const { texts, redacted } = redactBlocks(redactor, [text]);
       return { text: texts[0] ?? "", redacted };
     },
-    register(value) {
-      const dense = value.replace(/\s+/g, "");
-      if (dense.length >= SHORTEST_VALUE) registered.add(dense);
-    },
-    size: () => registered.size,
-    find: (text) => merge([...findRegistered(text, registered), ...(patterns ? findPatterns(text) : [])]),
+    register: values.add,
+    size: values.size,
+    registeredIn: values.standIn,
+    find: (text) => merge([...values.find(text), ...(patterns ? findSecretShapes(text) : [])]),
   };
   for (const value of options.registered ?? []) redactor.register(value);
   return redactor;
@@ -54,7 +56,9 @@ export function redactBlocks(
   texts: readonly string[],
 ): { readonly texts: readonly string[]; readonly redacted: boolean } {
   let current = texts;
-  for (let pass = 0; pass < MAX_PASSES; pass++) {
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  const maxPasses = length > LONG ? MAX_PASSES_OF_LONG : MAX_PASSES;
+  for (let pass = 0; pass < maxPasses; pass++) {
     const masks = redactor.find(current.join("\n"));
     if (masks.length === 0) return { texts: current, redacted: pass > 0 };
     current = applyMasks(current, masks);
@@ -62,53 +66,9 @@ export function redactBlocks(
   return { texts: current, redacted: true };
 }
 
-function findPatterns(text: string): readonly Mask[] {
-  const masks = [...findSecretFields(text), ...findSplitTokens(text)];
-  for (const secretPattern of [...TOKEN_PATTERNS, ...CONTEXT_PATTERNS]) {
-    for (const match of matchesIn(secretPattern.pattern, text)) {
-      const mask = maskOfMatch(match, secretPattern);
-      if (mask) masks.push(mask);
-    }
-  }
-  return masks;
-}
-
-function maskOfMatch(match: RegExpExecArray, { whole }: SecretPattern): Mask | undefined {
-  const [, before = "", secret = ""] = match;
-  const start = match.index + before.length;
-  if (isMask(secret)) return undefined;
-  return { start, end: start + secret.length, replacement: whole ? HIDDEN : maskOf(secret) };
-}
-
-/** Compares without any blanks, so that a value that was wrapped or spaced out is found. */
-function findRegistered(text: string, registered: ReadonlySet<string>): readonly Mask[] {
-  if (registered.size === 0) return [];
-  const dense = text.replace(/\s+/g, "");
-  const masks: Mask[] = [];
-  let positions: Uint32Array | undefined;
-  for (const value of registered) {
-    for (let at = dense.indexOf(value); at >= 0; at = dense.indexOf(value, at + value.length)) {
-      positions ??= densePositions(text, dense.length);
-      const start = positions[at] ?? 0;
-      const end = (positions[at + value.length - 1] ?? 0) + 1;
-      masks.push({ start, end, replacement: maskOf(value) });
-    }
-  }
-  return masks;
-}
-
-/** For every character of a text without its blanks, where it stands in the text. */
-function densePositions(text: string, length: number): Uint32Array {
-  const positions = new Uint32Array(length);
-  let next = 0;
-  for (const word of text.matchAll(/\S+/g)) {
-    for (let at = word.index; at < word.index + word[0].length; at++) positions[next++] = at;
-  }
-  return positions;
-}
-
 /** Of masks that overlap, one that covers the others stays; else all of their range is hidden. */
 function merge(masks: Mask[]): readonly Mask[] {
+  if (masks.length > MOST_MASKS) return [over(masks)];
   masks.sort((a, b) => a.start - b.start || b.end - a.end);
   const merged: Mask[] = [];
   for (const mask of masks) {
@@ -118,6 +78,15 @@ function merge(masks: Mask[]): readonly Mask[] {
       merged[merged.length - 1] = { start: last.start, end: mask.end, replacement: HIDDEN };
   }
   return merged;
+}
+
+function over(masks: readonly Mask[]): Mask {
+  const whole = { start: Number.POSITIVE_INFINITY, end: 0, replacement: HIDDEN };
+  for (const { start, end } of masks) {
+    whole.start = Math.min(whole.start, start);
+    whole.end = Math.max(whole.end, end);
+  }
+  return whole;
 }
 
 /** `masks` count in the texts joined by line feeds; what reaches over an end is written in the text where it begins. */

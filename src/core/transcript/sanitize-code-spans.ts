@@ -10,6 +10,8 @@ export interface Span {
 const EVENT = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?!`)(?![^\n]*`)|~{3,})[^\n]*|(`+)|\n\s*\n/gm;
 const FENCE_END = /^[ \t>]*(`{3,}|~{3,})[ \t\r]*$/gm;
 const TRIPLE = /(?<!`)```(?!`)/g;
+/** Blocks and backticks of a text that somebody reads; from there on all of it counts as code. */
+const MOST_EVENTS = 30_000;
 
 /**
  * Where Markdown code stands in a text: fenced blocks (an unclosed one reaches to the end, as in Markdown), inline
@@ -18,14 +20,20 @@ const TRIPLE = /(?<!`)```(?!`)/g;
  */
 export function codeSpans(text: string): readonly Span[] {
   const spans: Span[] = [];
-  let runs: Span[] = [];
+  let runs: number[] = [];
   let at = 0;
+  let events = 0;
   for (let event = matchFrom(EVENT, text, at); event; event = matchFrom(EVENT, text, at)) {
     const start = event.index;
+    events += 1;
+    if (events > MOST_EVENTS) {
+      spans.push({ start, end: text.length });
+      return spans;
+    }
     const end = blockEnd(text, event);
     at = end ?? start + event[0].length;
     if (event[2] && !end) {
-      runs.push({ start, end: at });
+      runs.push(start, at);
       continue;
     }
     pairRuns(runs, spans);
@@ -50,19 +58,29 @@ function blockEnd(text: string, event: RegExpExecArray): number | undefined {
   return text.length;
 }
 
-/** A run of backticks pairs with the next run of the same length; one without a partner is plain text. */
-function pairRuns(runs: readonly Span[], spans: Span[]): void {
-  const nextOfLength = new Map<number, Span>();
-  const partnersFromLast = runs.toReversed().map((run) => {
-    const partner = nextOfLength.get(run.end - run.start);
-    nextOfLength.set(run.end - run.start, run);
-    return partner;
-  });
-  let at = 0;
-  for (const [index, run] of runs.entries()) {
-    const partner = partnersFromLast[runs.length - 1 - index];
-    if (run.start < at || !partner) continue;
-    at = partner.end;
-    spans.push({ start: run.start, end: at });
+/**
+ * A run of backticks pairs with the next run of the same length; one without a partner is plain text. `runs`: start and end
+ * of each, in turn.
+ */
+function pairRuns(runs: readonly number[], spans: Span[]): void {
+  const toCome: number[] = [];
+  for (let at = 0; at < runs.length; at += 2) {
+    const length = lengthOf(runs, at);
+    toCome[length] = (toCome[length] ?? 0) + 1;
   }
+  let open = -1;
+  for (let at = 0; at < runs.length; at += 2) {
+    const length = lengthOf(runs, at);
+    const later = (toCome[length] ?? 0) - 1;
+    toCome[length] = later;
+    if (open < 0 && later > 0) open = at;
+    else if (open >= 0 && lengthOf(runs, open) === length) {
+      spans.push({ start: runs[open] ?? 0, end: runs[at + 1] ?? 0 });
+      open = -1;
+    }
+  }
+}
+
+function lengthOf(runs: readonly number[], at: number): number {
+  return (runs[at + 1] ?? 0) - (runs[at] ?? 0);
 }

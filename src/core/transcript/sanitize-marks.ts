@@ -38,34 +38,44 @@ const MARK = new RegExp(
 /** Attributes up to the JSON value, in a call tag that was cut off before its `>`. */
 const CUT_CALL = /(?:\s+[\w:.-]+\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"'{[]+)){0,50}\s*(?=[{[]|(?![\s\S]))/y;
 
-/** Every mark in `text`, in order and linked to the end marks that may close it. A tag that reaches into code is none. */
-export function findMarks(text: string, code: readonly Span[]): readonly Mark[] {
+/** The marks in `text`, in order and linked to the end marks that may close them, `most` at most. A tag that reaches into code is none. */
+export function findMarks(text: string, code: readonly Span[], most: number): readonly Mark[] {
   const marks: Mark[] = [];
-  let nextSpan = 0;
+  const spanFrom = codeAhead(code);
   let at = 0;
   for (let match = matchFrom(MARK, text, at); match; match = matchFrom(MARK, text, at)) {
     const start = match.index;
     const { key, kind, end } = readMark(text, match);
     const rule = RULE_OF.get(key);
     at = end;
-    while ((code[nextSpan]?.end ?? Infinity) <= start) nextSpan++;
-    const span = code[nextSpan];
+    const span = spanFrom(start);
     const inCode = span !== undefined && span.start <= start;
     const reachesIn = span !== undefined && !inCode && span.start < end && /^[<＜]/.test(match[0]);
     if (reachesIn) at = span.start;
-    else if (rule) marks.push({ rule, kind, start, end, inCode });
+    // In code only an end mark counts: it may close what began outside.
+    else if (rule && (!inCode || kind === "closes")) marks.push({ rule, kind, start, end, inCode });
+    if (marks.length === most) break;
   }
   pair(marks);
   tellNextEnds(marks);
   return marks;
 }
 
+/** The span that holds a place or comes next after it; asked for places in order. */
+function codeAhead(code: readonly Span[]): (at: number) => Span | undefined {
+  let next = 0;
+  return (at) => {
+    while ((code[next]?.end ?? Infinity) <= at) next++;
+    return code[next];
+  };
+}
+
 type Reading = { readonly key: string; readonly kind: Mark["kind"]; readonly end: number };
 
 function readMark(text: string, match: RegExpExecArray): Reading {
   const end = match.index + match[0].length;
-  const [, control, , , tag, , bar, bracket, marker, plain, plainEnd] = match;
-  if (tag) return readTag(text, match);
+  if (match[4]) return readTag(text, match);
+  const [, control, , , , , bar, bracket, marker, plain, plainEnd] = match;
   if (control) return { key: "<|…|>", kind: "stands alone", end };
   if (bracket) return { key: `[${bracket.toLowerCase()}]`, kind: bar ? "closes" : "opens", end };
   if (marker) return { key: `[${marker.toLowerCase()} …]`, kind: "opens", end };

@@ -2,8 +2,11 @@ import { codeSpans, type Span } from "./sanitize-code-spans.ts";
 import { type Cut, findCuts } from "./sanitize-cuts.ts";
 import { findMarks } from "./sanitize-marks.ts";
 
-/** One pass removes, the next finds nothing; what a removal uncovers may take one more. */
-const MAX_PASSES = 4;
+/** One pass removes, the next finds nothing; what a removal uncovers takes one more. */
+const MAX_PASSES = 3;
+/** More than one for every 30 characters of the longest text. */
+const MOST_MARKS = 30_000;
+const FENCE = /```|~~~/;
 /** Some character or word of every mark. */
 const SUSPICIOUS = /[<＜[📊🛠📖📝🔍🔎⚙⚠]|tool[-_]?call|tool[-_]?result|function[-_]?call|commentary/iu;
 
@@ -25,8 +28,10 @@ export function sanitize(text: string): string {
 
 function removeMarkup(text: string): string {
   if (!SUSPICIOUS.test(text)) return text;
-  const cuts = findCuts(text, findMarks(text, codeSpans(text)));
-  return trimProse(withoutCuts(text, cuts));
+  const marks = findMarks(text, codeSpans(text), MOST_MARKS);
+  // A trap rather than a text: only what stands before it can be prose.
+  if (marks.length >= MOST_MARKS) return trimProse(text.slice(0, marks[0]?.start));
+  return trimProse(withoutCuts(text, findCuts(text, marks)));
 }
 
 function withoutCuts(text: string, cuts: readonly Cut[]): string {
@@ -51,10 +56,12 @@ function withoutCuts(text: string, cuts: readonly Cut[]): string {
   return result;
 }
 
+/** Blank edges go, except those of a fenced block: no other code begins or ends with blanks. */
 function trimProse(text: string): string {
   const leading = text.length - text.trimStart().length;
   const end = text.trimEnd().length;
   if (leading === 0 && end === text.length) return text;
+  if (!FENCE.test(text)) return text.trim();
   const code = codeSpans(text);
   return text.slice(Math.min(leading, code[0]?.start ?? leading), Math.max(end, code.at(-1)?.end ?? end));
 }

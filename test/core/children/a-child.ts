@@ -13,6 +13,7 @@ export function aChild(over: Partial<Child> = {}): Child {
     task: "count",
     runtime: "subagent",
     depth: 1,
+    number: 1,
     audience: "auto",
     cleanup: "keep",
     chain: [],

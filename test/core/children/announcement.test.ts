@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { announcement } from "../../../src/core/children/announcement.ts";
+import { announcement, isSilent } from "../../../src/core/children/announcement.ts";
 import type { ChildOutcome } from "../../../src/core/ports/child.ts";
 
 const OK: ChildOutcome = { status: "ok" };
@@ -153,6 +153,36 @@ describe("ANN-2: an announcement", () => {
         expect(text.split("\n").at(-1)).toBe(STATS);
       }),
     );
+  });
+
+  it.each([
+    "Result: ANNOUNCE_SKIP",
+    "Result:\nANNOUNCE_SKIP",
+    "Status: success\nResult: NO_REPLY",
+    "Notes: ANNOUNCE_SKIP",
+    "Status: success\nANNOUNCE_SKIP",
+    "**Result:** `ANNOUNCE_SKIP`",
+    "Status: success",
+    "",
+  ])("K07: is silence where a token of silence is all that stands behind the labels: %j", (written) => {
+    expect(isSilent(written)).toBe(true);
+  });
+
+  it("K07: is none where something else is said", () => {
+    for (const written of ["Result: fine", "Notes: slow", "ANNOUNCE_SKIP was said", "Stats: 42 players"]) {
+      expect(isSilent(written), written).toBe(false);
+    }
+    expect(said("Result: ANNOUNCE_SKIP\nNotes: one was slow")).toBe(
+      "Status: success\nResult: (not available)\nNotes: one was slow",
+    );
+  });
+
+  it("keeps a line that only looks like the runtime's stats, and drops one that is a copy of them", () => {
+    expect(said("Stats: 42 players are online, 7 of them new.")).toBe(
+      "Status: success\nResult: 42 players are online, 7 of them new.",
+    );
+    expect(said(STATS)).toBe("Status: success\nResult: (not available)");
+    expect(said(`Result: fine\n${STATS}`)).toBe("Status: success\nResult: fine");
   });
 
   it("leaves text without labels as it is", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Telling, tellingFor } from "../../../src/core/children/audience.ts";
 import type { Address } from "../../../src/core/ports/chat.ts";
-import type { Child } from "../../../src/core/ports/child.ts";
+import type { Child, ChildOutcome } from "../../../src/core/ports/child.ts";
 import type { Session } from "../../../src/core/ports/session.ts";
 import { aSession, at, key } from "../session/a-session.ts";
 import { aChild } from "./a-child.ts";
@@ -9,7 +9,13 @@ import { aChild } from "./a-child.ts";
 const CHAT = at("telegram");
 const O_KEY = "agent:main:subagent:33333333-3333-8333-a333-333333333333";
 
-type Requester = "idle" | "yielded" | "without a chat" | "a child at work" | "a child whose task is over";
+type Requester =
+  | "idle"
+  | "yielded"
+  | "without a chat"
+  | "a child at work"
+  | "a child whose task is over"
+  | "a child whose task ended badly";
 
 /** How the end of a child is told to a requester that is in this state. */
 function told(requester: Requester, over: Partial<Child>): Telling {
@@ -20,7 +26,12 @@ function told(requester: Requester, over: Partial<Child>): Telling {
     ...(hasChat ? { route: CHAT } : {}),
     ...(isChild ? { spawnedBy: key("agent:main:main"), spawnDepth: 1 } : {}),
   };
-  const task = aChild(requester === "a child whose task is over" ? { outcome: { status: "ok" } } : {});
+  const ends: Partial<Record<Requester, ChildOutcome>> = {
+    "a child whose task is over": { status: "ok" },
+    "a child whose task ended badly": { status: "killed" },
+  };
+  const outcome = ends[requester];
+  const task = aChild(outcome === undefined ? {} : { outcome });
   const child = aChild({ outcome: { status: "ok" }, ...(hasChat ? { origin: CHAT } : {}), ...over });
   return tellingFor(child, {
     session: aSession(isChild ? O_KEY : "agent:main:main", session),
@@ -37,7 +48,8 @@ describe("ANN-5: how the end of a task is told", () => {
         yielded: "turn",
         "without a chat": "turn",
         "a child at work": "turn",
-        "a child whose task is over": "row",
+        "a child whose task is over": "turn",
+        "a child whose task ended badly": "row",
       },
     ],
     [
@@ -47,7 +59,8 @@ describe("ANN-5: how the end of a task is told", () => {
         yielded: "both",
         "without a chat": "announce",
         "a child at work": "both",
-        "a child whose task is over": "row",
+        "a child whose task is over": "announce",
+        "a child whose task ended badly": "row",
       },
     ],
     [
@@ -57,7 +70,8 @@ describe("ANN-5: how the end of a task is told", () => {
         yielded: "turn",
         "without a chat": "turn",
         "a child at work": "turn",
-        "a child whose task is over": "row",
+        "a child whose task is over": "turn",
+        "a child whose task ended badly": "row",
       },
     ],
     [
@@ -68,6 +82,7 @@ describe("ANN-5: how the end of a task is told", () => {
         "without a chat": "row",
         "a child at work": "turn",
         "a child whose task is over": "row",
+        "a child whose task ended badly": "row",
       },
     ],
   ])("YIELD-1: with audience %s", (audience, expected) => {

@@ -5,7 +5,9 @@ import {
   joined,
   withEnded,
   withOpened,
+  withoutOpen,
   withoutPlace,
+  withTold,
 } from "../../../src/core/children/family.ts";
 import { SwitchboardError } from "../../../src/core/errors.ts";
 import type { Family } from "../../../src/core/ports/child.ts";
@@ -68,12 +70,44 @@ describe("places of a family", () => {
     expect(withEnded(undefined, "x").recent).toEqual(["x"]);
   });
 
-  it("SPAWN-6: at most 50 ended ones are remembered", () => {
+  it("SPAWN-6: at most 100 ended ones are remembered, and whoever has not been told yet is not forgotten with them", () => {
     let family: Family | undefined;
-    for (let n = 0; n < 60; n++) family = withEnded(opened(family, `task-${n}`), `task-${n}`);
-    expect(family?.recent).toHaveLength(50);
-    expect(family?.recent.at(0)).toBe("task-59");
+    for (let n = 0; n < 110; n++) {
+      family = withEnded(opened(family, `task-${n}`, T0, { maxPerHour: 200 }), `task-${n}`);
+    }
+    expect(family?.recent).toHaveLength(100);
+    expect(family?.recent.at(0)).toBe("task-109");
     expect(family?.recent.at(-1)).toBe("task-10");
+    expect(family?.untold).toHaveLength(110);
+    expect(family?.untold.at(0)).toBe("task-0");
+  });
+
+  it("ANN-4: those that are to be told stand in the order of their ends, until they are told", () => {
+    const ended = withEnded(withEnded(ABC, "b"), "a");
+    expect(ended.untold).toEqual(["b", "a"]);
+    expect(withEnded(ended, "b").untold).toEqual(["b", "a"]);
+    const told = withTold(ended, ["b", "unknown"]);
+    expect(told?.untold).toEqual(["a"]);
+    expect(withEnded(told, "b").untold).toEqual(["a"]);
+    expect(withTold(undefined, ["b"])).toBeUndefined();
+  });
+
+  it("SPAWN-6: the family of everybody counts who is at work, and remembers nobody", () => {
+    const left = withoutOpen(ABC, "b");
+    expect(ids(left)).toEqual(["a", "c"]);
+    expect([left?.recent, left?.untold]).toEqual([[], []]);
+    expect(withoutOpen(undefined, "b")).toBeUndefined();
+  });
+
+  it("SUB-1: numbers are given in the order of the spawns, stay with their task, and are never given twice", () => {
+    const numbers = (family: Family | undefined) => family?.open.map(({ id, number }) => `${number} ${id}`);
+    expect(numbers(ABC)).toEqual(["1 a", "2 b", "3 c"]);
+    const next = opened(withEnded(withEnded(ABC, "a"), "c"), "d");
+    expect(numbers(next)).toEqual(["2 b", "4 d"]);
+    expect(numbers(opened(next, "b", T0 + 1))).toEqual(["4 d", "2 b"]);
+    const held = reserved(undefined, "a");
+    expect(numbers(opened(opened(held, "b"), "a"))).toEqual(["2 b", "1 a"]);
+    expect(numbers(opened(withoutPlace(held, "a"), "b"))).toEqual(["2 b"]);
   });
 
   it("D17: a task that has its place keeps it without a second one, in a full house and with the budget spent", () => {
@@ -91,21 +125,23 @@ describe("places of a family", () => {
 describe("places that are only reserved", () => {
   it("D08: the task that comes takes its reserved place, and is a reservation no more", () => {
     const family = opened(reserved(undefined, "a"), "a", T0 + 1);
-    expect(family.open).toEqual([{ id: "a", sinceMs: T0 + 1 }]);
+    expect(family.open).toEqual([{ id: "a", sinceMs: T0 + 1, number: 1 }]);
     expect(family.hour.count).toBe(1);
   });
 
   it("D08: a place that was given up is free, and the try is not counted", () => {
     const family = reserved(reserved(undefined, "a"), "b");
-    expect(withoutPlace(family, "a")).toEqual(reserved(undefined, "b"));
+    const left = withoutPlace(family, "a");
+    expect(left).toMatchObject({ open: [{ id: "b", reserved: true }], hour: { sinceMs: T0, count: 1 } });
+    expect(left?.open).toHaveLength(1);
     expect(withoutPlace(family, "unknown")).toBe(family);
     expect(withoutPlace(undefined, "a")).toBeUndefined();
   });
 
-  it("D08: a reserved place counts for a minute; whoever died with it gives it back then", () => {
+  it("D08: a reserved place counts for five minutes; whoever died with it gives it back then", () => {
     const full = ["a", "b", "c"].reduce<Family | undefined>((family, id) => reserved(family, id), undefined);
-    expect(refusal(() => opened(full, "d", T0 + MINUTE_MS)).code).toBe("SPAWN_LIMIT");
-    expect(ids(opened(full, "d", T0 + MINUTE_MS + 1))).toEqual(["d"]);
+    expect(refusal(() => opened(full, "d", T0 + 5 * MINUTE_MS)).code).toBe("SPAWN_LIMIT");
+    expect(ids(opened(full, "d", T0 + 5 * MINUTE_MS + 1))).toEqual(["d"]);
   });
 
   it("D08: a place of a task at work does not get old", () => {
@@ -114,13 +150,14 @@ describe("places that are only reserved", () => {
 
   it("D17: a task at work that is asked for once more is no reservation", () => {
     const family = reserved(opened(undefined, "a"), "a", T0 + 1);
-    expect(family.open).toEqual([{ id: "a", sinceMs: T0 }]);
+    expect(family.open).toEqual([{ id: "a", sinceMs: T0, number: 1 }]);
   });
 
   it("D08: whoever comes back for a place that others have got meanwhile is refused", () => {
     let family = reserved(undefined, "late");
-    for (const id of ["a", "b", "c"]) family = opened(family, id, T0 + 2 * MINUTE_MS);
-    expect(refusal(() => opened(family, "late", T0 + 2 * MINUTE_MS)).code).toBe("SPAWN_LIMIT");
+    const lateMs = T0 + 5 * MINUTE_MS + 1;
+    for (const id of ["a", "b", "c"]) family = opened(family, id, lateMs);
+    expect(refusal(() => opened(family, "late", lateMs)).code).toBe("SPAWN_LIMIT");
   });
 });
 
@@ -145,6 +182,14 @@ describe("the budget of an hour", () => {
     );
   });
 
+  it("D10: a clock that is set back begins a new hour, so that it shuts nobody out for years", () => {
+    const tenYearsMs = 10 * 365 * 24 * HOUR_MS;
+    const ahead = spend(spend(undefined, "a", T0 + tenYearsMs), "b", T0 + tenYearsMs);
+    const back = spend(ahead, "c", T0);
+    expect(back.hour).toEqual({ sinceMs: T0, count: 1 });
+    expect(refusal(() => spend(spend(back, "d", T0), "e", T0)).code).toBe("SPAWN_BUDGET");
+  });
+
   it("D10: refused spawns do not count", () => {
     expect(refusal(() => opened(ABC, "d")).code).toBe("SPAWN_LIMIT");
     expect(ABC?.hour.count).toBe(3);
@@ -157,6 +202,8 @@ it("SPAWN-6: the families of a session that moved are one: every place once, the
   expect(ids(both)?.toSorted()).toEqual(["b", "c"]);
   expect([...both.recent].sort()).toEqual(["a", "z"]);
   expect(both.hour).toEqual(other.hour);
+  expect([...(both?.untold ?? [])].sort()).toEqual(["a", "z"]);
+  expect(both?.spawned).toBe(3);
   expect(joined(other, undefined)).toBe(other);
 });
 
@@ -176,6 +223,7 @@ it("SPAWN-6 D08: whatever the order of opens, ends and waits, never more than th
       (story, maxOpen, maxPerHour) => {
         let family: Family | undefined;
         let nowMs = T0;
+        let spawned = 0;
         /** The right answer: who is in, since when, and whether for good. */
         const right = new Map<string, { sinceMs: number; forGood: boolean }>();
         for (const step of story) {
@@ -192,7 +240,7 @@ it("SPAWN-6 D08: whatever the order of opens, ends and waits, never more than th
           const isIn = right.has(id);
           // Whoever comes in takes over what was forsaken; a refusal changes nothing.
           const forsaken = [...right].filter(
-            ([one, { sinceMs, forGood }]) => one !== id && !forGood && nowMs - sinceMs > MINUTE_MS,
+            ([one, { sinceMs, forGood }]) => one !== id && !forGood && nowMs - sinceMs > 5 * MINUTE_MS,
           );
           const place = { id, nowMs, ...(what === "reserve" ? { reserved: true as const } : {}) };
           const open = () => withOpened(family, place, limits({ maxOpen, maxPerHour }));
@@ -206,6 +254,9 @@ it("SPAWN-6 D08: whatever the order of opens, ends and waits, never more than th
             for (const [one] of forsaken) right.delete(one);
             right.set(id, { sinceMs: nowMs, forGood: what === "open" || right.get(id)?.forGood === true });
             expect(ids(family)?.toSorted()).toEqual([...right.keys()].sort());
+            if (!isIn) spawned += 1;
+            expect(family?.spawned).toBe(spawned);
+            expect(new Set(family?.open.map(({ number }) => number)).size).toBe(right.size);
           }
           expect(family?.open.length ?? 0).toBeLessThanOrEqual(maxOpen);
           expect(new Set(family?.recent).size).toBe(family?.recent.length ?? 0);

@@ -257,6 +257,48 @@ describe("what a run has made", () => {
     ]);
   });
 
+  it.each<[string, object, object | undefined]>([
+    ["NaN", { inputTokens: 10, estimatedCostUsd: Number.NaN }, { inputTokens: 10 }],
+    ["infinity", { inputTokens: 10, estimatedCostUsd: Number.POSITIVE_INFINITY }, { inputTokens: 10 }],
+    ["null", { inputTokens: 3, estimatedCostUsd: null }, { inputTokens: 3 }],
+    ["text", { inputTokens: "12", outputTokens: 4 }, { outputTokens: 4 }],
+    ["less than nothing", { inputTokens: -4, outputTokens: 0 }, { outputTokens: 0 }],
+    ["nothing but NaN", { totalTokens: Number.NaN }, undefined],
+  ])("ANN-3: of its usage what is a number from 0 on, and not %s", async (_, usage, counted) => {
+    const { running } = begin(calling({ status: "ok", reply: "x", usage }));
+    const { made, ending } = await running;
+    expect(made.usage).toEqual(counted);
+    expect(ending).toMatchObject({ kind: "ok" });
+  });
+
+  it("of what a runner written in JavaScript reports nothing that has another shape", async () => {
+    const good = row("call-w");
+    const text = { type: "text", text: "hi" };
+    const odd: readonly unknown[] = [
+      null,
+      "text",
+      { role: "assistant" },
+      { role: "robot", content: [text] },
+      { role: "assistant", content: "hi" },
+      { role: "assistant", content: [null] },
+      { role: "assistant", content: [{ type: "text" }] },
+      { role: "assistant", content: [{ type: "toolCall", id: 5, name: "x" }] },
+      { role: "toolResult", content: [{ type: "toolResult", id: "c", name: "x" }] },
+      { role: "assistant", content: [{ type: "attachment" }] },
+    ];
+    // What a runner without types may answer.
+    const outcome = { status: "ok", reply: "x", entries: [...odd, ...good], usage: "12", model: 5 } as never;
+    const { made } = await begin(calling(outcome)).running;
+    expect(made).toEqual({ entries: good });
+    for (const entries of [null, "x", {}]) {
+      // The same.
+      const { running } = begin(calling({ status: "ok", reply: "x", entries } as never), {
+        tools: [aTool("sessions_list")],
+      });
+      expect(idsOf((await running).made.entries)).toEqual(["toolCall call-1", "toolResult call-1"]);
+    }
+  });
+
   it("a call that was under way when its agent was left behind, with a result that says so", async () => {
     const silent = aTool("sessions_send", () => new Promise(() => {}));
     const { clock, abort, running } = begin(

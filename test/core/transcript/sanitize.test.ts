@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sanitize } from "../../../src/core/transcript/sanitize.ts";
+import { expectLinear } from "./cpu-time.ts";
 
 const fence = (code: string, info = "") => `\`\`\`${info}\n${code}\n\`\`\``;
 /** Written in two halves, because some tools read such a prefix as their own. */
@@ -224,21 +225,17 @@ describe("any text", () => {
     );
   });
 
-  it("P13: a hostile megabyte is cleaned in linear time", () => {
-    const hostile = [
-      "<think>",
-      "<think></think>",
-      "` ",
-      "```\n",
-      "<|a<|b|>c|>",
+  it.each([
+    ...["<", "<think>", "<think></think>", "<think", "</think>", "<think>`", "` ", "```\n", "~~~\n", "``` "],
+    ...["<|a|>", "<|a<|b|>c|>", "`<|x|>", "<|<|x|>|>``\n\n<invoke>`＜", "[a]\n{", "[TOOL_CALL]", "> > - "],
+    ...[
       "[Tool Call: x]\nArguments: {",
       '<tool_call>{\\"</tool_call>',
-    ];
-    for (const piece of hostile) {
-      const started = performance.now();
-      sanitize(piece.repeat(1_000_000 / piece.length));
-      // A quadratic scan takes minutes; the bound leaves room for a busy machine.
-      expect(performance.now() - started).toBeLessThan(5_000);
-    }
+      "<tool_call a=b c=d\n",
+      "📖 Read: ",
+      "\n \n",
+    ],
+  ])("P13: a hostile megabyte of %j is cleaned in linear time", (piece) => {
+    expectLinear(sanitize, piece);
   });
 });

@@ -139,10 +139,7 @@ function connection(native: NativeDatabase, file: string): Database {
 
   const guarded = <T>(work: () => T): T => {
     if (closed)
-      throw new SwitchboardError(
-        "CLOSED",
-        `The store ${file} is closed. Nothing more can be read or written.`,
-      );
+      throw new SwitchboardError("CLOSED", "The store is closed. Nothing more can be read or written.");
     try {
       return work();
     } catch (error) {

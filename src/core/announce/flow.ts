@@ -1,10 +1,8 @@
 import type { Children } from "../children/children.ts";
 import { given } from "../given.ts";
-import type { Aftermath, Flow } from "../runs/executor-parts.ts";
+import { type Flow, NOTHING } from "../runs/executor-parts.ts";
 import type { Job } from "../runs/job.ts";
 import type { Exchanges } from "./exchange.ts";
-
-const NOTHING: Aftermath = { writes: [], effects: [] };
 
 /** The flow that a run is a step of; most runs are none. */
 export function createFlow(exchanges: Exchanges, children: Children): Flow {
