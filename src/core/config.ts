@@ -75,9 +75,23 @@ function strangerWarnings(
       .map(
         (name) => `tools.agentToAgent.allow: there is no agent "${name}"; agents: ${agentIds.join(", ")}.`,
       ),
+    ...spawnable(config)
+      .filter(([, name]) => !name.includes("*") && !agentIds.includes(name.toLowerCase()))
+      .map(([path, name]) => `${path}: there is no agent "${name}"; agents: ${agentIds.join(", ")}.`),
     ...(allow.length > 0 && !enabled
       ? ["tools.agentToAgent.allow has no effect while enabled is false."]
       : []),
+  ];
+}
+
+/** Every agent that a setting allows to be spawned, with the place of the setting. */
+function spawnable({ agents }: Config): readonly (readonly [string, string])[] {
+  const { allowAgents = [] } = agents.defaults.subagents;
+  return [
+    ...allowAgents.map((name) => ["agents.defaults.subagents.allowAgents", name] as const),
+    ...agents.list.flatMap(({ subagents }, i) =>
+      (subagents.allowAgents ?? []).map((name) => [`agents.list[${i}].subagents.allowAgents`, name] as const),
+    ),
   ];
 }
 

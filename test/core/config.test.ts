@@ -125,6 +125,25 @@ describe("the config", () => {
     expect(warnings.at(-1)).toMatch(/enabled is false/);
   });
 
+  it("SPAWN-3: warns about agents that may be spawned and are not there; patterns may fit nobody yet", () => {
+    const config = parseConfig(
+      {
+        agents: {
+          defaults: { subagents: { allowAgents: ["reserch", "*"] } },
+          list: [{ id: "main", subagents: { allowAgents: ["Main", "mayn", "re*", "research"] } }],
+        },
+      },
+      AGENTS,
+    );
+    const warnings = configWarnings(config, { channels: ["discord"], agentIds: AGENTS });
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^agents\.defaults\.subagents\.allowAgents: there is no agent "reserch"; agents: /,
+      ),
+      expect.stringMatching(/^agents\.list\[0\]\.subagents\.allowAgents: there is no agent "mayn"/),
+    ]);
+  });
+
   it("TOOLS-1: warns about entries of tool lists that fit no tool, wherever they stand", () => {
     const config = parseConfig(
       {
