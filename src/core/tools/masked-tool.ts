@@ -26,9 +26,13 @@ export function maskedTool(tool: Tool, masks: Masks): Tool {
 
 function maskedAnswer(answer: Answer, { redactor, exactRedactor }: Masks): Answer {
   const failed = isFailure(answer);
-  if (!failed && !exactRedactor.registeredIn(JSON.stringify(answer))) return answer;
+  if (!failed && !holdsRegistered(answer, exactRedactor)) return answer;
   const { redact } = failed ? redactor : exactRedactor;
   // Answers are JSON, and an object stays one.
   const masked = everyText(answer as Json, (text) => redact(text).text) as Answer;
   return masked === answer ? answer : { ...masked, contentRedacted: true, notice: MASK_NOTICE };
+}
+
+function holdsRegistered(answer: Answer, redactor: Redactor): boolean {
+  return redactor.size() > 0 && redactor.registeredIn(JSON.stringify(answer));
 }

@@ -5,7 +5,7 @@ import { HIDDEN, isMask, type Mask, maskOf } from "./redact-mask.ts";
 const NAMES = [
   "(?:api|access|secret|private|auth|client|signing|encryption|master|account|license|webhook)[-_. ]?key|_key",
   "token|secret|passw(?:or)?d|passphrase|pwd|contrase[nñ]a|senha|पासवर्ड|card[-_]?number|cvc|cvv",
-  "noisekey|signedidentitykey|signedprekey|pairingephemeralkeypair|keydata|pairingcode", // WhatsApp
+  "noisekey|signedidentitykey|signedprekey|pairingephemeralkeypair|privkey|rootkey|chainkey|keydata|pairingcode", // WhatsApp
 ].join("|");
 const FIELD = new RegExp(`(${NAMES})(\\\\{0,7}["'])?([ \\t]{0,4}(?::=?|=)(?![:=>~])[ \\t]{0,4})`, "gi");
 const LONGEST_NAME = 40;
@@ -29,7 +29,10 @@ const REFERENCE =
 /** What follows a quote that ends a string in code. */
 const STRING_ENDED = /[,;)\]}+\s]/;
 const DOTTED_NAME = /^[\w$?]+(?:\.[\w$?]+)+$/;
-const KEY_PAIR = /(?:noisekey|signedidentitykey|signedprekey|pairingephemeralkeypair|keydata)$/i;
+const KEY_PAIR =
+  /(?:noisekey|signedidentitykey|signedprekey|pairingephemeralkeypair|privkey|rootkey|chainkey|keydata)$/i;
+/** How Node.js prints bytes. */
+const BYTES = /<Buffer [a-f0-9 .]*(?:more bytes)?>?/y;
 
 interface Field {
   readonly name: string;
@@ -51,7 +54,7 @@ export function findSecretFields(text: string): readonly Mask[] {
   for (let match = matchFrom(FIELD, text, at); match; match = matchFrom(FIELD, text, at)) {
     at = match.index + match[0].length;
     const field = readField(text, match);
-    const mask = field && (maskKeyPair(text, field) ?? maskQuoted(text, field) ?? maskBare(text, field));
+    const mask = field && maskValue(text, field);
     if (!mask) continue;
     masks.push(mask);
     at = mask.end;
@@ -75,6 +78,13 @@ function readField(text: string, match: RegExpExecArray): Field | undefined {
 function isNameUnit(unit: number): boolean {
   if (unit < 0x30) return unit === 0x2d || unit === 0x2e;
   return unit <= 0x39 || (unit >= 0x41 && unit <= 0x5a) || unit === 0x5f || (unit >= 0x61 && unit <= 0x7a);
+}
+
+function maskValue(text: string, field: Field): Mask | undefined {
+  const bytes = matchFrom(BYTES, text, field.valueStart)?.[0];
+  if (bytes !== undefined)
+    return { start: field.valueStart, end: field.valueStart + bytes.length, replacement: HIDDEN };
+  return maskKeyPair(text, field) ?? maskQuoted(text, field) ?? maskBare(text, field);
 }
 
 /** Keys that are objects of buffers, in WhatsApp credentials. */

@@ -65,10 +65,10 @@ export const TOKEN_PATTERNS: readonly SecretPattern[] = [
       `${START}()(${ENCODED_ID}\\.[\\w-]{6,7}\\.[\\w-]{27,}|[MNO](?=[\\w-]{0,26}\\d)[\\w-]{22,27}\\.[\\w-]{6,7}\\.(?=[\\w-]*\\d)[\\w-]{27,}|mfa\\.[\\w-]{60,})`,
     ),
   },
-  // Telegram bots, digits first, as that is quickest; neither `<phone>:<hexadecimal message id>` nor `<number>:some-words`
+  // Telegram bots (looked for by their first character, as that is quickest); neither `<phone>:<hexadecimal message id>` nor `<number>:some-words`
   {
     pattern: compile(
-      `()(\\d{6,12}(?::|%3A)(?<=${KEY_START}(?:bot)?\\d{6,12}(?::|%3A))(?![A-Fa-f0-9-]+${END})(?![a-z0-9]*-[a-z0-9-]*${END})[\\w-]{20,})`,
+      `(?=[b\\d])${KEY_START}((?:bot)?)(\\d{6,12}(?::|%3A)(?=[\\w-]{20})(?![A-Fa-f0-9-]+${END})(?![a-z0-9]*-[a-z0-9-]*${END})[\\w-]+)`,
     ),
   },
   // JWT, and JWE with or without a key of its own
@@ -78,6 +78,9 @@ export const TOKEN_PATTERNS: readonly SecretPattern[] = [
     ),
   },
 ];
+
+/** No token is without one of these. */
+export const TOKEN_HINT = new RegExp(`${PREFIXES}|\\.[\\w-]{6,7}\\.|mfa\\.|\\d(?::|%3A)|eyJ`);
 
 /** Where a token begins, even if too little of it follows to be sure. */
 export const TOKEN_START = new RegExp(`^(?:(?:${PREFIXES})[\\w-]{4}|\\d{6,12}:|eyJ)`);

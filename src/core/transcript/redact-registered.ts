@@ -1,5 +1,5 @@
 import { denseText } from "../text/dense.ts";
-import { UNSEEN_AND_BLANK } from "../text/invisible.ts";
+import { UNSEEN_OR_BLANK } from "../text/invisible.ts";
 import { type Mask, maskOf } from "./redact-mask.ts";
 
 const SHORTEST_VALUE = 8;
@@ -20,7 +20,7 @@ export function createRegisteredValues(): RegisteredValues {
   return {
     add(value) {
       for (const form of [value, inJson(value), inJson(inJson(value)), inUrl(value)]) {
-        const dense = form.replace(UNSEEN_AND_BLANK, "");
+        const dense = form.replace(UNSEEN_OR_BLANK, "");
         if (dense.length >= SHORTEST_VALUE) forms.add(dense);
       }
     },
@@ -31,7 +31,7 @@ export function createRegisteredValues(): RegisteredValues {
 }
 
 function findForms(whole: string, forms: ReadonlySet<string>): readonly Mask[] {
-  const { text, place } = denseText(whole, UNSEEN_AND_BLANK);
+  const { text, place } = denseText(whole, UNSEEN_OR_BLANK);
   const masks: Mask[] = [];
   for (const form of forms) {
     for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) {

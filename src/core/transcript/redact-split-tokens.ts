@@ -1,6 +1,6 @@
 import { matchesIn, matchFrom } from "./match-from.ts";
 import { type Mask, maskOf } from "./redact-mask.ts";
-import { TOKEN_PATTERNS, TOKEN_START } from "./redact-patterns.ts";
+import { TOKEN_HINT, TOKEN_PATTERNS, TOKEN_START } from "./redact-patterns.ts";
 
 interface Piece {
   /** Where it stands in the text, and in the pieces put together. */
@@ -9,9 +9,10 @@ interface Piece {
   readonly text: string;
 }
 
-/** A line break with token characters on both sides. */
-const BREAK = /(?=\r?\n)(?<=(?<![\w.:+/=-])([\w.:+/=-]{4}[\w.:+/=-]*))\r?\n[ \t]*([\w.:+/=-]{4}[\w.:+/=-]*)/g;
-const NEXT_LINE = /\r?\n[ \t]*([\w.:+/=-]{4}[\w.:+/=-]*)/y;
+/** A line break with token characters on both sides; the next line may be marked as quoted. */
+const BREAK =
+  /(?=\r?\n)(?<=(?<![\w.:+/=-])([\w.:+/=-]{4}[\w.:+/=-]*))\r?\n[ \t>]*([\w.:+/=-]{4}[\w.:+/=-]*)/g;
+const NEXT_LINE = /\r?\n[ \t>]*([\w.:+/=-]{4}[\w.:+/=-]*)/y;
 const SHORTEST_TOKEN = 20;
 const MOST_PIECES = 64;
 /** The rest of a token even if the line before could end one: digits, upper and lower case. */
@@ -25,7 +26,7 @@ export function findSplitTokens(text: string): readonly Mask[] {
     const pieces = piecesFrom(text, match);
     const last = pieces.at(-1);
     at = Math.max(match.index + match[0].length, last ? last.start + last.text.length : 0);
-    masks.push(...masksIn(pieces));
+    for (const mask of masksIn(pieces)) masks.push(mask);
   }
   return masks;
 }
@@ -52,8 +53,8 @@ function mayContinue(rest: string): boolean {
 }
 
 function masksIn(pieces: readonly Piece[]): readonly Mask[] {
-  const whole = pieces.map((piece) => piece.text).join("");
-  if (pieces.length < 2 || whole.length < SHORTEST_TOKEN) return [];
+  const whole = pieces.reduce((text, piece) => text + piece.text, "");
+  if (pieces.length < 2 || whole.length < SHORTEST_TOKEN || !TOKEN_HINT.test(whole)) return [];
   const masks: Mask[] = [];
   for (const { pattern } of TOKEN_PATTERNS) {
     for (const found of matchesIn(pattern, whole)) {

@@ -81,12 +81,12 @@ function merge(masks: Mask[]): readonly Mask[] {
 }
 
 function over(masks: readonly Mask[]): Mask {
-  const whole = { start: Number.POSITIVE_INFINITY, end: 0, replacement: HIDDEN };
-  for (const { start, end } of masks) {
-    whole.start = Math.min(whole.start, start);
-    whole.end = Math.max(whole.end, end);
+  let { start, end } = masks[0] ?? { start: 0, end: 0 };
+  for (const mask of masks) {
+    if (mask.start < start) start = mask.start;
+    if (mask.end > end) end = mask.end;
   }
-  return whole;
+  return { start, end, replacement: HIDDEN };
 }
 
 /** `masks` count in the texts joined by line feeds; what reaches over an end is written in the text where it begins. */

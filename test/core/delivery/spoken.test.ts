@@ -58,6 +58,18 @@ describe("HIST-4: replies and announces are cleaned like the history", () => {
     expect(spoken('<tool_call>{"name":"x"}</tool_call>')).toEqual({ kind: "silent" });
   });
 
+  it.each([
+    "word NO_REPLY```\n</final></final>\n```NO_REPLY<think>> ",
+    "`|>- ANNOUNCE_SKIP<|x|>\nANNOUNCE_SKIP`\n</final>",
+    "a```\n<final>\n```NO_REPLY}</think>> <think>",
+  ])("HIST-4, K07: a token that closed a code block uncovers nothing: %j", (written) => {
+    const said = spoken(written);
+    expect(said.kind === "text" && spoken(said.text)).toEqual({
+      kind: "text",
+      text: said.kind === "text" && said.text,
+    });
+  });
+
   it("HIST-4: saying it again changes nothing, and nothing ever grows", () => {
     fc.assert(
       fc.property(anyReply, (written) => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRedactor, redactBlocks } from "../../../src/core/transcript/redact.ts";
+import { TOKEN_HINT, TOKEN_PATTERNS } from "../../../src/core/transcript/redact-patterns.ts";
 import { expectLinear } from "./cpu-time.ts";
 import { leaks, PEM_BEGIN, PEM_END, pem, secretNamed, secretSamples } from "./secret-samples.ts";
 
@@ -127,7 +128,10 @@ describe("texts of one message", () => {
       expect(blocks.redacted).toBe(true);
       expect(blocks.texts).toEqual([redactor.redact(`it is ${secret}`).text, " keep it"]);
       expect(redactBlocks(redactor, blocks.texts)).toEqual({ texts: blocks.texts, redacted: false });
-      expect(redactor.redact(halves.join("\n")).text).toBe(redactor.redact(`it is ${secret} keep it`).text);
+      const whole = redactor.redact(`it is ${secret} keep it`).text;
+      for (const lineBreak of ["\n", "\r\n", "\n    ", "\n> "]) {
+        expect(redactor.redact(halves.join(lineBreak)).text.replace(/\s+/g, " ")).toBe(whole);
+      }
     }
   });
 
@@ -205,6 +209,29 @@ describe("any text", () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it("P13: more secrets than any text has are hidden as one, whatever stands between them", () => {
+    const key = secretNamed("GitHub personal");
+    const { texts, redacted } = redactBlocks(redactor, [
+      `first ${`${key} and `.repeat(6_000)}`,
+      `${key} and `.repeat(6_000),
+    ]);
+    expect({ texts, redacted }).toEqual({ texts: ["first ***", " and "], redacted: true });
+  });
+
+  it("P13: text without a hint has no token, so that looking for one first drops nothing", () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const found = TOKEN_PATTERNS.some(({ pattern }) => text.search(pattern) >= 0);
+        if (found) expect(text).toMatch(TOKEN_HINT);
+      }),
+      { numRuns: 5_000 },
+    );
+    for (const [, around, secret] of secretSamples()) {
+      const text = around.replace("§", () => secret);
+      if (TOKEN_PATTERNS.some(({ pattern }) => text.search(pattern) >= 0)) expect(text).toMatch(TOKEN_HINT);
+    }
   });
 
   it.each([

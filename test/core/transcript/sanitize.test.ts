@@ -225,6 +225,12 @@ describe("any text", () => {
     );
   });
 
+  it("P13: of a text that is nothing but markup, what stands before it is left, and of endless code all of it", () => {
+    expect(sanitize(`Hello. ${"<think>x</think> and ".repeat(40_000)}`)).toBe("Hello.");
+    const code = "`x` and ".repeat(40_000).trim();
+    expect(sanitize(`<final>${code}</final>`)).toBe(`${code}</final>`);
+  });
+
   it.each([
     ...["<", "<think>", "<think></think>", "<think", "</think>", "<think>`", "` ", "```\n", "~~~\n", "``` "],
     ...["<|a|>", "<|a<|b|>c|>", "`<|x|>", "<|<|x|>|>``\n\n<invoke>`＜", "[a]\n{", "[TOOL_CALL]", "> > - "],
