@@ -134,7 +134,7 @@ function onOne(act: (node: TaskNode, use: CommandUse, parts: CommandParts) => Pr
 
 /** By number among the chat's own subagents, else by label, else by the end of the key, at any depth. */
 function named(which: string, nodes: readonly TaskNode[]): readonly TaskNode[] {
-  const index = Number(/^#?(\d{1,3})$/.exec(which)?.[1]);
+  const index = Number(/^#?(\d{1,9})$/.exec(which)?.[1]);
   const word = cleanLine(which).toLowerCase();
   const every = everyNode(nodes);
   const ways: readonly (readonly TaskNode[])[] = [

@@ -388,6 +388,31 @@ describe("a requester whose turn about an ended child fails", () => {
     expect(postsOf(board)).toEqual([`told of ${tasks.join()}`]);
   });
 
+  it("C07 ANN-4: and goes on with somebody before the next try: what ended meanwhile is told all the same", async () => {
+    const clock = fakeClock();
+    const board = await aBoard({
+      clock,
+      agents: {
+        main: cast({
+          asked: (turn) => (turn.text.includes("go") ? spawning(["one 3 s", "two 4 s"])(turn) : "hello"),
+          told() {
+            throw new Error("the model is overloaded");
+          },
+          announce: "said by the child",
+          task: timed(clock),
+        }),
+      },
+    });
+    await board.telegram.says("go");
+    await pass(board, 3000);
+    await pass(board, 2000);
+    // It answers, and waits no more: the news of both is told in passing.
+    await board.telegram.says("are you there?");
+    await pass(board, 60_000);
+    expect(childrenOf(board).map((child) => child.told)).toEqual(["row", "row"]);
+    expect((await eventsIn(board, "main")).flatMap(tasksIn).sort()).toEqual(["one 3 s", "two 4 s"]);
+  });
+
   it("C01: because its time was up leaves its chat with a notice, not with silence", async () => {
     const clock = fakeClock();
     const board = await aBoard({

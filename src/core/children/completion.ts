@@ -39,7 +39,7 @@ export async function beginCompletion(
   const task = await taskOf(session.key, parts);
   const telling = tellingFor(child, given({ session, task }));
   if (telling === "row" || telling === "announce") return inPassing(child, session, telling, parts);
-  if (await isHeldBack(child, job, run, parts)) return { take: "nothing", ...NOTHING };
+  if (await isHeldBack(child, job, run, parts)) return { take: "nothing", ...later(child, job, parts) };
   const children = [child, ...(await siblings(child, job, { session, task }, parts))];
   const events = await Promise.all(children.map((one) => eventOf(one, session, parts)));
   const ids = children.map(({ id }) => id);
@@ -178,6 +178,13 @@ async function toldBy(
 function again(child: Child, job: Job, { claims }: EndedStep, { clock }: ChildParts): Aftermath {
   const delayMs = RETRY_MS * 2 ** (attemptOf(job) + claims - 2);
   const at = { nowMs: clock.now(), attempt: (job.child?.attempt ?? 1) + claims, delayMs };
+  const run = completionRun(child, job.sessionKey, { ...at, ...given({ replyTo: job.replyTo }) });
+  return { writes: [], effects: [run] };
+}
+
+/** Behind a retry that may tell of it too, or, as the requester may have gone on by then, may not. */
+function later(child: Child, job: Job, { clock }: ChildParts): Aftermath {
+  const at = { nowMs: clock.now(), attempt: (job.child?.attempt ?? 1) + ATTEMPTS, delayMs: RETRY_MS };
   const run = completionRun(child, job.sessionKey, { ...at, ...given({ replyTo: job.replyTo }) });
   return { writes: [], effects: [run] };
 }

@@ -14,7 +14,7 @@ export const ATTEMPTS = 3;
 const MAX_TOGETHER = 20;
 const MAX_RESULTS = 60_000;
 
-/** A turn that failed is held again after a pause, and tells of all that has ended by then: what comes in between waits for it. */
+/** A turn that failed is held again after a pause, and tells of all that has ended by then: news that comes in between waits for it. */
 export async function isHeldBack(
   child: Child,
   job: Job,

@@ -149,7 +149,7 @@ function isNamed(target: string): (node: TaskNode) => boolean {
 
 /** The index counts the caller's own subagents, as in its list. */
 function atIndex(nodes: readonly TaskNode[], target: string | number): readonly TaskNode[] {
-  const written = /^#?(\d{1,4})$/.exec(String(target))?.[1];
+  const written = /^#?(\d{1,9})$/.exec(String(target))?.[1];
   return nodes.filter(({ index }) => index === Number(written));
 }
 
