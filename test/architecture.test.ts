@@ -12,7 +12,7 @@ const layers: readonly { readonly name: string; readonly files: RegExp }[] = [
   {
     name: "rules",
     files:
-      /^core\/(config(-\w+)?\.ts|policy\/|text\/|transcript\/(sanitize|redact|limits|match-from|prompt|window|history-view)|announce\/(wording|silence|steps)|children\/(child-id|family|origin|audience|announcement|thread-bindings|stats-line|wording|child-runs|task-row)\.ts|delivery\/(?!outbox|deliveries|typing|send-check)|runs\/(run-id|job|ending|turn)\.ts|session\/(key|opaque-id|describe|resolve|binding|freshness|person|row|patch|arrival|status))/,
+      /^core\/(config(-\w+)?\.ts|policy\/|text\/|transcript\/(sanitize|redact|limits|match-from|prompt|window|history-view)|announce\/(wording|silence|steps)|children\/(child-id|attempts|family|origin|audience|announcement|thread-bindings|stats-line|wording|child-runs|task-row)\.ts|delivery\/(?!outbox|deliveries|typing|send-check)|runs\/(run-id|job|ending|turn)\.ts|session\/(key|opaque-id|describe|resolve|binding|freshness|person|row|patch|arrival|status))/,
   },
   {
     name: "services",

@@ -8,14 +8,12 @@ import type { Job } from "../runs/job.ts";
 import { deliveryId } from "../runs/run-id.ts";
 import { channelOf } from "../session/describe.ts";
 import { announcement, isSilent } from "./announcement.ts";
+import { mayRepeat, nextAttempt } from "./attempts.ts";
 import { announceRun, postRun, upkeepRun } from "./child-runs.ts";
 import { completeOrigin } from "./origin.ts";
 import { type ChildParts, childWrite } from "./parts.ts";
 import { statsLine } from "./stats-line.ts";
 import { CHILD_ANNOUNCE_CUE, childAnnounceContext } from "./wording.ts";
-
-const ATTEMPTS = 3;
-const RETRY_MS = 5000;
 
 /** How the chat of a requester will hear of an ended child, and what the requester is told about that. */
 export interface Announcing {
@@ -53,7 +51,7 @@ export async function beginAnnouncing(
 }
 
 /** The announce step itself, in the session of the child. */
-export async function beginAnnounce(job: Job, attempts: number, parts: ChildParts): Promise<Begun> {
+export async function beginAnnounce(job: Job, claims: number, parts: ChildParts): Promise<Begun> {
   const child = await parts.storage.records("child").get(job.child?.id ?? "");
   if (child?.outcome === undefined) return { take: "nothing", ...NOTHING };
   if (!(await isToBeSaid(child, parts))) {
@@ -72,29 +70,28 @@ export async function beginAnnounce(job: Job, attempts: number, parts: ChildPart
         result: parts.redactor.redact(child.result ?? "").text,
       }),
     },
-    mayRepeat: attempts <= ATTEMPTS,
+    mayRepeat: mayRepeat(job, claims),
   };
 }
 
 /** A step that failed is held again; in the end people are told that there is a result, without words that nobody has looked over. */
 export async function afterAnnounce(
   job: Job,
-  { ending }: EndedStep,
+  { ending, claims }: EndedStep,
   parts: ChildParts,
 ): Promise<Aftermath & { readonly unread?: true }> {
   const child = await parts.storage.records("child").get(job.child?.id ?? "");
   if (child?.outcome === undefined || !(await isToBeSaid(child, parts))) return NOTHING;
   const place = await placeOf(child, parts);
   if ("state" in place) return closed(child, place, parts);
-  const attempt = job.child?.attempt ?? 1;
   if (ending.kind === "ok") {
     const { spoken } = ending;
     if (spoken.kind === "silent" || isSilent(spoken.text)) return closed(child, { state: "silent" }, parts);
     return posted(child, await posting(child, place.requester, place.to, spoken.text, parts));
   }
-  if (ending.kind === "failed" && attempt < ATTEMPTS) {
-    const again = { attempt: attempt + 1, delayMs: RETRY_MS * 2 ** (attempt - 1) };
-    return { writes: [], effects: [announceRun(child, parts.clock.now(), again)], unread: true };
+  const next = ending.kind === "failed" ? nextAttempt(job, claims) : undefined;
+  if (next !== undefined) {
+    return { writes: [], effects: [announceRun(child, parts.clock.now(), next)], unread: true };
   }
   if (ending.kind === "killed") return closed(child, { state: "silent", reason: "stopped" }, parts);
   const words = parts.notice("announceFailed", child.locale);

@@ -10,6 +10,7 @@ import { deliveryId } from "../runs/run-id.ts";
 import { displayKey, outwardKey } from "../session/describe.ts";
 import { afterTold } from "./after-told.ts";
 import { beginAnnouncing } from "./announce-step.ts";
+import { ATTEMPTS, attemptOf, mayRepeat, nextAttempt, RETRY_MS } from "./attempts.ts";
 import { requesterSpeaks, speaksItself, tellingFor } from "./audience.ts";
 import { completionRun, eventProvenance, upkeepRun } from "./child-runs.ts";
 import { withTold } from "./family.ts";
@@ -17,11 +18,9 @@ import { completeOrigin } from "./origin.ts";
 import { type ChildParts, childWrite, listenerOf, taskOf, untoldBelow } from "./parts.ts";
 import { afterTaskRun, familyWrite } from "./settle.ts";
 import { statsLine } from "./stats-line.ts";
-import { ATTEMPTS, attemptOf, isHeldBack, siblings } from "./together.ts";
+import { isHeldBack, siblings } from "./together.ts";
 import { type ChildEvent, childContext, completionRow, completionTurn } from "./wording.ts";
 
-/** After such a pause a turn that failed is held again; after twice as long the next time. */
-const RETRY_MS = 5000;
 /** More of a task than its name can show. */
 const NAMED_BY = 2000;
 
@@ -53,7 +52,7 @@ export async function beginCompletion(
     },
     telling: ids,
     ...given({ withinMs: task && timeLeft(task, parts) }),
-    mayRepeat: run.attempt + attemptOf(job) <= ATTEMPTS + 1,
+    mayRepeat: mayRepeat(job, run.attempt),
   };
 }
 
@@ -68,9 +67,8 @@ export async function afterCompletion(
   const requester = await parts.sessions.get(job.sessionKey);
   if (requester === undefined) return tellElsewhere(child, job, parts);
   const failed = ended.ending.kind === "failed" || ended.ending.kind === "interrupted";
-  if (ended.ending.kind === "failed" && attemptOf(job) + ended.claims <= ATTEMPTS) {
-    return { ...again(child, job, ended, parts), unread: true };
-  }
+  const next = ended.ending.kind === "failed" ? nextAttempt(job, ended.claims) : undefined;
+  if (next !== undefined) return { ...again(child, job, next, parts), unread: true };
   // A turn that could not even begin was to tell of this one.
   const telling = ended.telling.length === 0 ? [child.id] : ended.telling;
   const told = await toldBy(telling, failed ? "failed" : "turn", requester, parts);
@@ -174,19 +172,19 @@ async function toldBy(
   };
 }
 
-/** Attempts that a crash cut off count like those that failed. */
-function again(child: Child, job: Job, { claims }: EndedStep, { clock }: ChildParts): Aftermath {
-  const delayMs = RETRY_MS * 2 ** (attemptOf(job) + claims - 2);
-  const at = { nowMs: clock.now(), attempt: (job.child?.attempt ?? 1) + claims, delayMs };
-  const run = completionRun(child, job.sessionKey, { ...at, ...given({ replyTo: job.replyTo }) });
-  return { writes: [], effects: [run] };
+function again(
+  child: Child,
+  job: Job,
+  next: { readonly attempt: number; readonly delayMs: number },
+  { clock }: ChildParts,
+): Aftermath {
+  const at = { nowMs: clock.now(), ...next, ...given({ replyTo: job.replyTo }) };
+  return { writes: [], effects: [completionRun(child, job.sessionKey, at)] };
 }
 
 /** Behind a retry that may tell of it too, or, as the requester may have gone on by then, may not. */
-function later(child: Child, job: Job, { clock }: ChildParts): Aftermath {
-  const at = { nowMs: clock.now(), attempt: (job.child?.attempt ?? 1) + ATTEMPTS, delayMs: RETRY_MS };
-  const run = completionRun(child, job.sessionKey, { ...at, ...given({ replyTo: job.replyTo }) });
-  return { writes: [], effects: [run] };
+function later(child: Child, job: Job, parts: ChildParts): Aftermath {
+  return again(child, job, { attempt: (job.child?.attempt ?? 1) + ATTEMPTS, delayMs: RETRY_MS }, parts);
 }
 
 /** The requester was deleted while the news waited in its lane. */

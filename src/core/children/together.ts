@@ -4,12 +4,11 @@ import type { Child } from "../ports/child.ts";
 import type { ClaimedRun } from "../ports/engine.ts";
 import type { Session } from "../ports/session.ts";
 import { type Job, toJob } from "../runs/job.ts";
+import { attemptOf } from "./attempts.ts";
 import { tellingFor } from "./audience.ts";
 import type { ChildParts } from "./parts.ts";
 import { placeOfAnswer } from "./settle.ts";
 
-/** A turn about ended children is held so often at most. */
-export const ATTEMPTS = 3;
 /** Told in one turn at most. */
 const MAX_TOGETHER = 20;
 const MAX_RESULTS = 60_000;
@@ -57,9 +56,4 @@ export async function siblings(
 
 function samePlace(one: Address | undefined, other: Address | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
-}
-
-/** From 1 to ATTEMPTS, in each lane anew. */
-export function attemptOf({ child }: Job): number {
-  return (((child?.attempt ?? 1) - 1) % ATTEMPTS) + 1;
 }
