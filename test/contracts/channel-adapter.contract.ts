@@ -290,10 +290,13 @@ const outbound: readonly Sentence[] = [
     async run(harness) {
       await started(harness);
       const steps: string[] = [];
-      const onPart: OutboundMessage["onPart"] = async ({ part, state }) => {
-        steps.push(`${part} ${state}, ${harness.sent().length} stored`);
+      const confirmed: string[] = [];
+      const onPart: OutboundMessage["onPart"] = async (progress) => {
+        steps.push(`${progress.part} ${progress.state}, ${harness.sent().length} stored`);
+        if (progress.state === "sent") confirmed.push(progress.messageId);
       };
-      await send(harness, longText(harness), { onPart });
+      const { messageIds } = await send(harness, longText(harness), { onPart });
+      expect(confirmed).toEqual(messageIds);
       const parts = Array.from(harness.sent().keys());
       expect(steps).toEqual(
         parts.flatMap((n) => [`${n} starting, ${n} stored`, `${n} sent, ${n + 1} stored`]),

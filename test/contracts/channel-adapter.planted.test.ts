@@ -123,7 +123,7 @@ class MemoryAdapter implements ChannelAdapter {
       } catch (error) {
         throw failureOf(error, part);
       }
-      await message.onPart?.({ part, state: "sent" });
+      await message.onPart?.({ part, state: "sent", messageId: messageIds.at(-1) ?? "" });
     }
     return { messageIds };
   }

@@ -39,6 +39,8 @@ export function memoryAdapter(
     ownIds?: readonly string[];
     /** Called when a send has begun and the platform has not got it yet. */
     whileSending?: () => void;
+    /** Called when a part has been sent and confirmed, and the send has not ended yet. */
+    onceSent?: () => void;
   } = {},
 ): MemoryAdapter {
   const { accountId = "default", repeatable = true } = options;
@@ -57,6 +59,8 @@ export function memoryAdapter(
   };
 
   async function send(to: Address, message: OutboundMessage): Promise<{ messageIds: readonly string[] }> {
+    // Every text is one part here.
+    if ((message.fromPart ?? 0) > 0) return { messageIds: [] };
     await message.onPart?.({ part: 0, state: "starting" });
     options.whileSending?.();
     const failure = failures.shift();
@@ -68,8 +72,10 @@ export function memoryAdapter(
       });
     }
     sent.push({ to, text: message.markdown, deliveryId: message.deliveryId });
-    await message.onPart?.({ part: 0, state: "sent" });
-    return { messageIds: [`${channel}-${sent.length}`] };
+    const messageId = `${channel}-${sent.length}`;
+    await message.onPart?.({ part: 0, state: "sent", messageId });
+    options.onceSent?.();
+    return { messageIds: [messageId] };
   }
 
   async function createThread(at: Address, title: string): Promise<Address> {

@@ -232,14 +232,17 @@ describe("a platform that fails", () => {
 });
 
 describe("a process that is killed while it sends", () => {
-  /** A copy of the files from the middle of a send: the platform may or may not have got it. */
-  async function killedWhileSending(repeatable: boolean) {
+  /** A copy of the files from the middle of a send: before the platform has it, or when it is confirmed and the run not settled. */
+  async function killedWhileSending(
+    repeatable: boolean,
+    moment: "whileSending" | "onceSent" = "whileSending",
+  ) {
     let dataDir = "";
     const first: { board?: Board } = {};
-    const whileSending = () => {
+    const kill = () => {
       dataDir = first.board?.snapshot() ?? "";
     };
-    const platform = memoryAdapter("telegram", { repeatable, whileSending });
+    const platform = memoryAdapter("telegram", { repeatable, [moment]: kill });
     const board = await aBoard({ adapters: [platform], agents: { main: echo() } });
     first.board = board;
     await platform.says("one");
@@ -251,7 +254,14 @@ describe("a process that is killed while it sends", () => {
     const events = settledOn(next);
     await next.clock.advance(LEASE_MS);
     await next.quiet();
-    return { first: platform.sent, second: again.sent, events };
+    await next.close();
+    const store = openDatabase(join(dataDir, "switchboard.sqlite"));
+    const results = store
+      .prepare("SELECT result FROM runs WHERE kind = 'delivery'")
+      .all<{ result: string }>()
+      .map(({ result }) => JSON.parse(result) as unknown);
+    store.close();
+    return { first: platform.sent, second: again.sent, events, results };
   }
 
   it("M03: a platform that cannot tell a repeat gets no second copy, and that is recorded as uncertain", async () => {
@@ -266,6 +276,15 @@ describe("a process that is killed while it sends", () => {
     expect(second.map((one) => one.deliveryId)).toEqual(first.map((one) => one.deliveryId));
     expect(events).toMatchObject([{ state: "delivered" }]);
   });
+
+  it.each([true, false])(
+    "DELIV-1: what was confirmed before is not sent again, and keeps its id in the record (repeatable: %s)",
+    async (repeatable) => {
+      const { first, second, results } = await killedWhileSending(repeatable, "onceSent");
+      expect([first.length, second.length]).toEqual([1, 0]);
+      expect(results).toEqual([{ state: "delivered", messageIds: ["telegram-1"] }]);
+    },
+  );
 });
 
 describe("a denied chat", () => {

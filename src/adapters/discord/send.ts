@@ -37,7 +37,7 @@ export async function sendParts(
     };
     const posted = await post(rest, `/channels/${channelId}/messages`, { body, part, signal });
     messageIds.push(posted.id);
-    await message.onPart?.({ part, state: "sent" });
+    await message.onPart?.({ part, state: "sent", messageId: posted.id });
   }
   return { messageIds };
 }

@@ -33,8 +33,9 @@ export async function sendParts(
     if (signal.aborted) throw aborted(index, "between");
     await message.onPart?.({ part: index, state: "starting" });
     const replyToId = index === 0 ? message.replyToId : undefined;
-    messageIds.push(await sendPart(room, index, { part, replyToId, signal }));
-    await message.onPart?.({ part: index, state: "sent" });
+    const messageId = await sendPart(room, index, { part, replyToId, signal });
+    messageIds.push(messageId);
+    await message.onPart?.({ part: index, state: "sent", messageId });
   }
   return { messageIds };
 }

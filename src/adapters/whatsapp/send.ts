@@ -40,7 +40,7 @@ export async function sendParts(
     const quoted = part === 0 ? to.quoted : undefined;
     await post(link, { jid: to.jid, text, messageId, quoted, part }, signal);
     messageIds.push(messageId);
-    await message.onPart?.({ part, state: "sent" });
+    await message.onPart?.({ part, state: "sent", messageId });
   }
   return { messageIds };
 }

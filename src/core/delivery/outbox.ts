@@ -1,5 +1,5 @@
 import { deliveryFailureOf, messageOf } from "../errors.ts";
-import type { ChannelAdapter, OutboundMessage } from "../ports/chat.ts";
+import type { ChannelAdapter, OutboundMessage, PartProgress } from "../ports/chat.ts";
 import type { ClaimedRun, RunSettlement } from "../ports/engine.ts";
 import type { Events } from "../ports/events.ts";
 import type { Clock, Logger } from "../ports/host.ts";
@@ -39,7 +39,7 @@ export function createOutbox(adapter: ChannelAdapter, parts: OutboxParts) {
     if (denied !== undefined) return settle(run, parcel, { state: "suppressed", reason: denied }, parts);
     if (parcel.starting !== undefined && !mayRepeat(adapter, parcel, parts.clock.now())) {
       const reason = `The process ended while part ${parcel.starting + 1} was being sent; the platform cannot tell whether it arrived.`;
-      return settle(run, parcel, { state: "uncertain", reason }, parts);
+      return settle(run, parcel, { state: "uncertain", reason, ...sentSoFar(parcel) }, parts);
     }
     return attempt(adapter, run, parcel, parts);
   };
@@ -58,11 +58,8 @@ async function attempt(
     markdown: parts.mask(parcel.markdown),
     fromPart: parcel.partsSent ?? 0,
     ...(parcel.replyToId === undefined ? {} : { replyToId: parcel.replyToId }),
-    onPart: async ({ part, state }) => {
-      progress =
-        state === "starting"
-          ? { ...progress, starting: part, startingAtMs: progress.startingAtMs ?? parts.clock.now() }
-          : withoutStarting({ ...progress, partsSent: part + 1 });
+    onPart: async (step) => {
+      progress = advanced(progress, step, parts.clock.now());
       await run.checkpoint(toPayload(progress)).catch((error: unknown) => {
         storeError = error;
         throw error;
@@ -71,7 +68,8 @@ async function attempt(
   };
   try {
     const { messageIds } = await adapter.send(parcel.to, message, run.signal);
-    return settle(run, parcel, { state: "delivered", messageIds }, parts);
+    const earlier = parcel.messageIds ?? [];
+    return settle(run, parcel, { state: "delivered", messageIds: [...earlier, ...messageIds] }, parts);
   } catch (error) {
     // Our own store failed, not the platform: the run is neither delivered nor refused, and is tried again.
     if (storeError !== undefined) throw storeError;
@@ -92,10 +90,10 @@ function afterFailure(
   const reason = parts.redactor.redact(messageOf(error)).text;
   const uncertain = failure.uncertain === true;
   if (uncertain && !(failure.retryable && mayRepeat(adapter, progress, now))) {
-    return settle(run, progress, { state: "uncertain", reason }, parts);
+    return settle(run, progress, { state: "uncertain", reason, ...sentSoFar(progress) }, parts);
   }
   if (!failure.retryable || now - progress.createdAtMs > GIVE_UP_AFTER_MS) {
-    return settle(run, progress, { state: "failed", reason }, parts);
+    return settle(run, progress, { state: "failed", reason, ...sentSoFar(progress) }, parts);
   }
   const failures = (progress.failures ?? 0) + 1;
   const backoffMs = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
@@ -132,6 +130,18 @@ function settle(run: ClaimedRun, parcel: Parcel, result: ParcelResult, parts: Ou
   if (state === "delivered" || state === "suppressed") return { done: toResult(result), effects };
   parts.logger.warn({ deliveryId: run.id, state, reason }, "A delivery was given up");
   return { failed: reason ?? state, result: toResult(result), effects };
+}
+
+function advanced(parcel: Parcel, step: PartProgress, nowMs: number): Parcel {
+  if (step.state === "starting") {
+    return { ...parcel, starting: step.part, startingAtMs: parcel.startingAtMs ?? nowMs };
+  }
+  const messageIds = [...(parcel.messageIds ?? []), step.messageId];
+  return withoutStarting({ ...parcel, partsSent: step.part + 1, messageIds });
+}
+
+function sentSoFar({ messageIds }: Parcel): Pick<ParcelResult, "messageIds"> {
+  return messageIds === undefined ? {} : { messageIds };
 }
 
 function withoutStarting({ starting: _sent, startingAtMs: _since, ...parcel }: Parcel): Parcel {

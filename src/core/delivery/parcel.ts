@@ -20,6 +20,8 @@ export interface Parcel {
   readonly followedBy?: readonly NewRun[];
   /** Progress, kept by the outbox. */
   readonly partsSent?: number;
+  /** Of the parts sent so far. */
+  readonly messageIds?: readonly string[];
   /** The part that was being sent when this was written. */
   readonly starting?: number;
   readonly startingAtMs?: number;
@@ -31,6 +33,7 @@ export type ParcelState = "delivered" | "suppressed" | "failed" | "uncertain";
 /** What a settled delivery run says of itself. */
 export interface ParcelResult {
   readonly state: ParcelState;
+  /** Of every part that is known to have arrived, whichever attempt sent it. */
   readonly messageIds?: readonly string[];
   readonly reason?: string;
 }

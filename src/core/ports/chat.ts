@@ -64,6 +64,11 @@ export interface InboundMessage {
 /** What became of an inbound message. All but "failed" (the store could not take it) need no second hand-over. */
 export type Acceptance = "run" | "context" | "command" | "duplicate" | "ignored" | "failed";
 
+/** A crash between the two can be told from one that came earlier, and what was sent keeps its id. */
+export type PartProgress =
+  | { readonly part: number; readonly state: "starting" }
+  | { readonly part: number; readonly state: "sent"; readonly messageId: string };
+
 export interface OutboundMessage {
   /** Platform idempotency derives from it and the part number. */
   readonly deliveryId: string;
@@ -71,11 +76,8 @@ export interface OutboundMessage {
   readonly replyToId?: string;
   /** Parts before this index were sent by an earlier call and are skipped. */
   readonly fromPart?: number;
-  /** Called before and after each part, so that a crash between them can be told from one that came earlier. */
-  readonly onPart?: (progress: {
-    readonly part: number;
-    readonly state: "starting" | "sent";
-  }) => Promise<void>;
+  /** Called before and after each part. */
+  readonly onPart?: (progress: PartProgress) => Promise<void>;
 }
 
 /** Ids of the messages that this call made, in order. */
