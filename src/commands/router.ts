@@ -32,6 +32,7 @@ export function createRouter(parts: RouterParts): CommandRouter {
       if (!parts.config.commands.text && callsNatively(message)) return undefined;
       return typedCall(message, byName);
     },
+    complete: async () => [],
     async run(call, how) {
       const command = byName.get(call.name);
       if (command === undefined) return undefined;

@@ -6,7 +6,13 @@ import type {
   InboundMessage,
   MessageChange,
 } from "../../src/core/ports/chat.ts";
-import type { CommandSpec, NativeCommandCall } from "../../src/core/ports/command.ts";
+import type {
+  CommandReply,
+  CommandSpec,
+  Completion,
+  CompletionCall,
+  NativeCommandCall,
+} from "../../src/core/ports/command.ts";
 
 /** One message that the platform has stored for the bot. */
 export interface StoredText {
@@ -63,6 +69,7 @@ export interface AdapterTraits {
 export class RecordingHost implements AdapterHost {
   readonly messages: InboundMessage[] = [];
   readonly commandCalls: NativeCommandCall[] = [];
+  readonly completionCalls: CompletionCall[] = [];
   readonly changes: MessageChange[] = [];
   readonly moves: { readonly from: Address; readonly to: Address }[] = [];
   readonly samePersons: { readonly channel: string; readonly id: string; readonly altId: string }[] = [];
@@ -97,10 +104,16 @@ export class RecordingHost implements AdapterHost {
     return acceptance;
   }
 
-  async onCommand(call: NativeCommandCall): Promise<string | undefined> {
+  async onCommand(call: NativeCommandCall): Promise<CommandReply | undefined> {
     this.commandCalls.push(call);
     this.#changed();
-    return `answer to ${call.name}`;
+    return { text: `answer to ${call.name}` };
+  }
+
+  async onComplete(call: CompletionCall): Promise<readonly Completion[]> {
+    this.completionCalls.push(call);
+    this.#changed();
+    return [];
   }
 
   async onChatMoved(from: Address, to: Address): Promise<void> {

@@ -114,10 +114,10 @@ export function memoryAdapter(
       count += 1;
       return started().onMessage(inbound(channel, accountId, text, `${life}-m${count}`, message));
     },
-    calls(name, text, message = {}) {
+    async calls(name, text, message = {}) {
       count += 1;
       const { id, from, sender, locale } = inbound(channel, accountId, text, `${life}-c${count}`, message);
-      return started().onCommand({
+      const reply = await started().onCommand({
         id,
         name,
         text,
@@ -125,6 +125,7 @@ export function memoryAdapter(
         sender,
         ...(locale === undefined ? {} : { locale }),
       });
+      return reply?.text;
     },
     failNext: (...next) => {
       failures.push(...next);

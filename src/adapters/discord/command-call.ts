@@ -49,7 +49,7 @@ async function carryOut(
   const from = await placeOf(interaction, accountId);
   if (!from) return undefined;
   const member = interaction.inCachedGuild() ? interaction.member : null;
-  return host.onCommand(
+  const reply = await host.onCommand(
     given({
       id: interaction.id,
       name: spec.name,
@@ -60,6 +60,7 @@ async function carryOut(
       guildId: interaction.guildId ?? undefined,
     }),
   );
+  return reply?.text;
 }
 
 /** A call may come from a channel that the client cannot see; then its kind is all that is known. */

@@ -1,4 +1,5 @@
 import { deliveryFailureOf, messageOf } from "../errors.ts";
+import { given } from "../given.ts";
 import type { ChannelAdapter, OutboundMessage, PartProgress } from "../ports/chat.ts";
 import type { ClaimedRun, RunSettlement } from "../ports/engine.ts";
 import type { Events } from "../ports/events.ts";
@@ -57,7 +58,7 @@ async function attempt(
     deliveryId: run.id,
     markdown: parts.mask(parcel.markdown),
     fromPart: parcel.partsSent ?? 0,
-    ...(parcel.replyToId === undefined ? {} : { replyToId: parcel.replyToId }),
+    ...given({ replyToId: parcel.replyToId, choices: parcel.choices }),
     onPart: async (step) => {
       progress = advanced(progress, step, parts.clock.now());
       await run.checkpoint(toPayload(progress)).catch((error: unknown) => {

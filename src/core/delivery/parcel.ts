@@ -1,4 +1,5 @@
 import type { Address } from "../ports/chat.ts";
+import type { Choice } from "../ports/command.ts";
 import type { NewRun } from "../ports/engine.ts";
 import type { Json } from "../ports/host.ts";
 import type { SessionKey } from "../ports/session.ts";
@@ -13,6 +14,7 @@ export interface Parcel {
   readonly markdown: string;
   readonly kind: ParcelKind;
   readonly replyToId?: string;
+  readonly choices?: readonly Choice[];
   /** The owner's own /send must be able to answer in a chat that it has just silenced. */
   readonly evenIfDenied?: boolean;
   readonly createdAtMs: number;

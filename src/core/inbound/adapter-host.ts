@@ -2,7 +2,13 @@ import type { Config } from "../config.ts";
 import { messageOf } from "../errors.ts";
 import { mayEnter } from "../policy/people.ts";
 import type { Acceptance, AdapterHost, Address, ChannelAdapter, InboundMessage } from "../ports/chat.ts";
-import type { CommandRouter, NativeCommandCall } from "../ports/command.ts";
+import type {
+  CommandReply,
+  CommandRouter,
+  Completion,
+  CompletionCall,
+  NativeCommandCall,
+} from "../ports/command.ts";
 import type { RunQueue } from "../ports/engine.ts";
 import type { Clock, Logger } from "../ports/host.ts";
 import { deliveryPool } from "../runs/run-id.ts";
@@ -59,12 +65,22 @@ export function createAdapterHost(adapter: ChannelAdapter, parts: AdapterHostPar
     return "failed";
   }
 
-  async function answer(call: NativeCommandCall): Promise<string | undefined> {
-    const origin = await parts.findOrigin(call);
-    const asMessage = { ...call, text: "", addressed: true, sentAtMs: clock.now() };
-    if (!mayEnter(asMessage, config, origin).admitted) return undefined;
+  /** A menu is open to whoever may write at the place where it is used. */
+  async function mayUse(at: Pick<NativeCommandCall, "id" | "from" | "sender">): Promise<boolean> {
+    const asMessage = { ...at, text: "", addressed: true, sentAtMs: clock.now() };
+    return mayEnter(asMessage, config, await parts.findOrigin(at)).admitted;
+  }
+
+  async function answer(call: NativeCommandCall): Promise<CommandReply | undefined> {
+    if (!(await mayUse(call))) return undefined;
     const reply = await router.run(call, "native");
-    return reply && parts.exactRedactor.redact(reply.text).text;
+    return reply && { ...reply, text: parts.exactRedactor.redact(reply.text).text };
+  }
+
+  async function complete(call: CompletionCall): Promise<readonly Completion[]> {
+    if (!(await mayUse(call))) return [];
+    const found = await router.complete(call);
+    return found.map((one) => ({ ...one, name: parts.exactRedactor.redact(one.name).text }));
   }
 
   async function moved(from: Address, to: Address): Promise<void> {
@@ -80,6 +96,7 @@ export function createAdapterHost(adapter: ChannelAdapter, parts: AdapterHostPar
     logger,
     onMessage,
     onCommand: (call) => quietly("A command", () => answer(call)),
+    onComplete: async (call) => (await quietly("A suggestion", () => complete(call))) ?? [],
     onChatMoved: async (from, to) => quietly("Moving a chat", () => moved(from, to)),
     onSamePerson: async (channel, id, altId) =>
       quietly("Joining two ids", () => people.join(channel, id, altId)),

@@ -1,4 +1,5 @@
 import { deliveryRun } from "../delivery/parcel.ts";
+import { given } from "../given.ts";
 import type { CommandReply, CommandRouter, NativeCommandCall } from "../ports/command.ts";
 import type { ClaimedRun, NewRun, RunSettlement } from "../ports/engine.ts";
 import type { Clock, Json } from "../ports/host.ts";
@@ -52,6 +53,6 @@ function replyRun(
     kind: "command",
     replyToId: call.id,
     createdAtMs,
-    ...(reply.evenIfDenied === true ? { evenIfDenied: true } : {}),
+    ...given({ choices: reply.choices, evenIfDenied: reply.evenIfDenied }),
   });
 }

@@ -1,4 +1,11 @@
-import type { CommandSpec, NativeCommandCall } from "./command.ts";
+import type {
+  Choice,
+  CommandReply,
+  CommandSpec,
+  Completion,
+  CompletionCall,
+  NativeCommandCall,
+} from "./command.ts";
 import type { Logger } from "./host.ts";
 
 export type ChatType = "direct" | "group" | "channel";
@@ -74,6 +81,8 @@ export interface OutboundMessage {
   readonly deliveryId: string;
   readonly markdown: string;
   readonly replyToId?: string;
+  /** Drawn as buttons below the last part where the platform has them, else left out: the text says what can be typed. */
+  readonly choices?: readonly Choice[];
   /** Parts before this index were sent by an earlier call and are skipped. */
   readonly fromPart?: number;
   /** Called before and after each part. */
@@ -97,8 +106,10 @@ export interface MessageChange {
 export interface AdapterHost {
   /** Resolves when the message is accepted (durable), not when an agent has answered. */
   onMessage(message: InboundMessage): Promise<Acceptance>;
-  /** The reply for the person who called, or undefined when there is nothing to say. */
-  onCommand(call: NativeCommandCall): Promise<string | undefined>;
+  /** The reply for the person who called (a menu entry, a button), or undefined when there is nothing to say. */
+  onCommand(call: NativeCommandCall): Promise<CommandReply | undefined>;
+  /** What the person may mean by what is typed so far, at most 25, best first; nothing for whoever may not use the command. Within a second. */
+  onComplete(call: CompletionCall): Promise<readonly Completion[]>;
   onChatMoved(from: Address, to: Address): Promise<void>;
   /** Two ids belong to one person (WhatsApp phone number and LID). */
   onSamePerson(channel: string, id: string, altId: string): Promise<void>;

@@ -11,6 +11,8 @@ export interface CommandArgument {
   readonly required: boolean;
   /** Closed set of values; absent = free text. */
   readonly choices?: readonly string[];
+  /** What free text names, where a menu can suggest it. */
+  readonly completes?: "sessions" | "subagents";
 }
 
 /** One owner command as people see it: menus, help and usage lines are made from this. */
@@ -33,9 +35,33 @@ export interface NativeCommandCall {
   readonly guildId?: string;
 }
 
+/** A value that may be meant. */
+export interface Completion {
+  /** What people see, 1–100 UTF-16 units. */
+  readonly name: string;
+  /** What the command is given, 1–100 UTF-16 units. */
+  readonly value: string;
+}
+
+/** Somebody is typing an argument into a menu. */
+export interface CompletionCall extends Omit<NativeCommandCall, "text"> {
+  /** Name of the argument. */
+  readonly argument: string;
+  /** What is typed so far, perhaps nothing. */
+  readonly typed: string;
+}
+
+/** Something that a person can tap instead of typing it. */
+export interface Choice {
+  readonly label: string;
+  /** The command as one would type it: `/send off`. At most 64 bytes. */
+  readonly command: string;
+}
+
 /** A reply to a person. */
 export interface CommandReply {
   readonly text: string;
+  readonly choices?: readonly Choice[];
   /** The answer to an owner's /send goes out even in the chat that it has just silenced. */
   readonly evenIfDenied?: boolean;
 }
@@ -44,6 +70,8 @@ export interface CommandRouter {
   readonly specs: readonly CommandSpec[];
   /** The call, when a whole message is one of our commands; such text never reaches an agent or a transcript. */
   parse(message: InboundMessage): NativeCommandCall | undefined;
+  /** See AdapterHost.onComplete. */
+  complete(call: CompletionCall): Promise<readonly Completion[]>;
   /**
    * undefined = say nothing. `typed`: the reply is seen by the whole chat, so people who may not use the command get none; a native reply is seen by
    * the caller alone.

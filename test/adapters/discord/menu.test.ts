@@ -227,7 +227,7 @@ describe("discord: a command that a person calls", () => {
     const bot = await aBot();
     const host = await readyWith(bot);
     const words = Array.from({ length: 700 }, (_, index) => `@everyone${index}`);
-    host.onCommand = async () => words.join(" ");
+    host.onCommand = async () => ({ text: words.join(" ") });
     const call = bot.discord.slash("status");
     const shown = () => call.answers.flatMap(({ content }) => content.match(/everyone\d+/g) ?? []);
     await bot.discord.until(() => shown().length === words.length, "the whole answer was shown");
@@ -301,8 +301,8 @@ function menuOf(discord: DiscordStandin, size: number): Promise<void> {
 
 function slowAnswer() {
   let finish: (text: string) => void = () => {};
-  const answer = new Promise<string>((resolve) => {
-    finish = resolve;
+  const answer = new Promise<{ text: string }>((resolve) => {
+    finish = (text) => resolve({ text });
   });
   return { finish, answer };
 }
