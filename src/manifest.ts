@@ -26,6 +26,9 @@ const CHANNELS = {
     client: "@whiskeysockets/baileys",
     permissions: [],
   },
+  webchat: {
+    permissions: ["a server of yours that knows who its visitors are"],
+  },
 } as const;
 
 /** Contents of plugin.manifest.json, made from the code: tools, commands and config schema are the real ones. */
@@ -53,7 +56,9 @@ export function createManifest(pkg: {
     channels: Object.fromEntries(
       Object.entries(CHANNELS).map(([name, needs]) => [
         name,
-        { ...needs, client: `${needs.client} ${pkg.peerDependencies[needs.client]}` },
+        "client" in needs
+          ? { ...needs, client: `${needs.client} ${pkg.peerDependencies[needs.client]}` }
+          : needs,
       ]),
     ),
     permissions: {

@@ -1,10 +1,13 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Client, Events, GatewayIntentBits, Partials } from "discord.js";
 import { Bot } from "grammy";
 import { expect, it, onTestFinished } from "vitest";
 import { addSwitchboard as addToDiscord } from "../examples/discord-bot.ts";
 import { addSwitchboard as addToTelegram } from "../examples/telegram-bot.ts";
+import { startWebchat } from "../examples/webchat.ts";
 import { addSwitchboard as addToWhatsApp } from "../examples/whatsapp-bot.ts";
 import { withExamples } from "../scripts/readme-examples.ts";
 import type { Switchboard } from "../src/switchboard.ts";
@@ -76,6 +79,27 @@ it("the WhatsApp example answers its owner in a Baileys bot", async () => {
   await whatsapp.say(olivia, "hello");
   await whatsapp.until(() => whatsapp.sent.length > 0);
   expect(whatsapp.sent[0]?.text).toBe("You said: hello");
+});
+
+it("the web page example shows a person the answer, also one that came while the page was closed", async () => {
+  inFolderOfItsOwn();
+  const { board, server } = await startWebchat((cookie) => /person=(\w+)/.exec(cookie ?? "")?.[1]);
+  closed(board);
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const as = (person: string, init: RequestInit = {}) =>
+    fetch(`http://127.0.0.1:${port}`, { ...init, headers: { cookie: `person=${person}` } });
+  const answered = new Promise((resolve) => board.on("delivery.settled", resolve));
+  const body = JSON.stringify({ id: "1", text: "hello" });
+  expect((await as("", { method: "POST", body })).status).toBe(401);
+  expect((await as("ann", { method: "POST", body })).status).toBe(202);
+  await answered;
+  const leaving = new AbortController();
+  const page = await as("ann", { signal: leaving.signal });
+  const { value } = (await page.body?.getReader().read()) ?? {};
+  expect(new TextDecoder().decode(value)).toContain("You said: hello");
+  leaving.abort();
 });
 
 /** Examples keep their data in ./.switchboard, as a host without options does. */
