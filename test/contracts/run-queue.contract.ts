@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { ClaimedRun, NewRun, RunRecord, RunSettlement } from "../../src/core/ports/engine.ts";
+import type { ClaimedRun, NewRun, RunQueue, RunRecord, RunSettlement } from "../../src/core/ports/engine.ts";
 import type { Json } from "../../src/core/ports/host.ts";
 import type { TurnWrite } from "../../src/core/ports/storage.ts";
 import type { QueueHarness } from "./queue-harness.ts";
@@ -178,6 +178,32 @@ export function runQueueContract(name: string, makeHarness: () => Promise<QueueH
         for (const id of ["waits", "runs"]) await queue.wait(id, 5_000).then(settled);
         expect(await queue.busy(many)).toEqual(new Set());
       });
+
+      it("DELIV-1: of a lane is known what comes first and how much waits, of a family of lanes in which something does", async () => {
+        const { queue } = (await fresh()).engine;
+        for (const id of ["1", "2", "3"]) await queue.enqueue(aRun({ id, lane: "out:a" }));
+        await queue.enqueue(aRun({ id: "other", lane: "out:b" }));
+        await queue.enqueue(aRun({ id: "not asked for", lane: "outer" }));
+        await queue.cancel("2");
+        expect(await queue.backlog("out:a")).toMatchObject({ lane: "out:a", first: { id: "1" }, count: 2 });
+        expect(await queue.backlog("out")).toBeUndefined();
+        expect(await queue.openLanes("out:", 9)).toEqual({ lanes: ["out:a", "out:b"], total: 2 });
+        expect(await queue.openLanes("out:", 1)).toEqual({ lanes: ["out:a"], total: 2 });
+        await queue.work("p", 9, async () => ok);
+        for (const id of ["3", "other"]) await queue.wait(id, 5_000).then(settled);
+        expect(await queue.backlog("out:a")).toBeUndefined();
+        expect(await queue.openLanes("out:", 9)).toEqual({ lanes: [], total: 0 });
+      });
+
+      it("DELIV-1: of many lanes those are named that have waited longest, whatever they are called", async () => {
+        const { queue } = (await fresh()).engine;
+        for (const lane of ["out:c", "out:b", "out:a"]) {
+          await queue.enqueue(aRun({ id: lane, lane }));
+          const { enqueuedAtMs = 0 } = (await queue.get(lane)) ?? {};
+          await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(enqueuedAtMs), eagerly);
+        }
+        expect(await queue.openLanes("out:", 2)).toEqual({ lanes: ["out:c", "out:b"], total: 3 });
+      });
     });
 
     describe("settlement", () => {
@@ -306,6 +332,126 @@ export function runQueueContract(name: string, makeHarness: () => Promise<QueueH
         await queue.wake("p");
         expect(await queue.wait("p", 5_000)).toMatchObject({ state: "done", attempt: 2 });
         expect(await queue.get("q")).toMatchObject({ state: "queued", attempt: 1 });
+      });
+    });
+
+    describe("what comes behind", () => {
+      const inAnHour = Date.now() + 3_600_000;
+      const untilFollowed = { retryAtMs: inAnHour, orFollowed: { except: "note" } };
+      const parkedOnce = (queue: RunQueue, id: string) =>
+        vi.waitFor(
+          async () => expect(await queue.get(id)).toMatchObject({ state: "queued", attempt: 1 }),
+          eagerly,
+        );
+
+      it("RUN-1: is the next run of the lane that is of another kind", async () => {
+        const { queue } = (await fresh()).engine;
+        await queue.enqueue(aRun({ id: "1" }));
+        await queue.enqueue(aRun({ id: "2", kind: "note" }));
+        await queue.enqueue(aRun({ id: "elsewhere", lane: "other" }));
+        await queue.enqueue(aRun({ id: "late", notBeforeMs: inAnHour }));
+        expect(await queue.next("1", "note")).toBeUndefined();
+        await queue.enqueue(aRun({ id: "3" }));
+        expect(await queue.next("1", "note")).toMatchObject({ id: "3" });
+        expect(await queue.next("1", "nothing")).toMatchObject({ id: "2" });
+        expect(await queue.next("3", "note")).toBeUndefined();
+        expect((await queue.pending("lane", 2)).map(({ id }) => id)).toEqual(["1", "2"]);
+      });
+
+      it("RUN-1: a run that is parked until it is followed is due when one is queued there, and not for a kind that it ignores", async () => {
+        const { queue } = (await fresh()).engine;
+        await queue.work("p", 4, async ({ id, attempt }) =>
+          id.startsWith("waits") && attempt === 1 ? untilFollowed : ok,
+        );
+        for (const lane of ["a", "b"]) {
+          await queue.enqueue(aRun({ id: `waits ${lane}`, lane }));
+          await parkedOnce(queue, `waits ${lane}`);
+          await queue.enqueue(aRun({ id: `note ${lane}`, lane, kind: "note" }));
+        }
+        await queue.enqueue(aRun({ id: "a behind", lane: "a" }));
+        for (const id of ["waits a", "note a", "a behind"]) await queue.wait(id, 5_000).then(settled);
+        expect(await queue.get("waits a")).toMatchObject({ attempt: 2 });
+        expect(await queue.get("waits b")).toMatchObject({ state: "queued", attempt: 1 });
+      });
+
+      it("RUN-1: an effect and a delayed run that is due are followers, too", async () => {
+        const { queue } = (await fresh()).engine;
+        await queue.work("p", 4, async ({ id, attempt }) => {
+          if (id.startsWith("waits")) return attempt === 1 ? untilFollowed : ok;
+          return id === "maker" ? { done: null, effects: [aRun({ id: "made", lane: "a" })] } : ok;
+        });
+        for (const lane of ["a", "b"]) {
+          await queue.enqueue(aRun({ id: `waits ${lane}`, lane }));
+          await parkedOnce(queue, `waits ${lane}`);
+        }
+        await queue.enqueue(aRun({ id: "maker", lane: "elsewhere" }));
+        await queue.enqueue(aRun({ id: "delayed", lane: "b", notBeforeMs: Date.now() + 20 }));
+        for (const id of ["waits a", "waits b"]) await queue.wait(id, 5_000).then(settled);
+      });
+
+      it("O08: one that is followed before it is parked does not wait at all, and one that is not waits for its time", async () => {
+        const { queue } = (await fresh()).engine;
+        await queue.work("p", 4, async ({ id, attempt }) => {
+          if (attempt > 1 || !id.startsWith("waits")) return ok;
+          if (id === "waits 1") await queue.enqueue(aRun({ id: "behind", lane: "1" }));
+          return id === "waits 1" ? untilFollowed : { ...untilFollowed, retryAtMs: Date.now() + 20 };
+        });
+        await queue.enqueue(aRun({ id: "waits 1", lane: "1" }));
+        await queue.enqueue(aRun({ id: "waits 2", lane: "2" }));
+        for (const id of ["waits 1", "behind", "waits 2"]) await queue.wait(id, 5_000).then(settled);
+      });
+
+      it("RUN-1 RUN-2: a run that goes over into one behind it has ended, and that one has the payload of both", async () => {
+        const { queue } = (await fresh()).engine;
+        const seen: Json[] = [];
+        for (const id of ["1", "2"]) await queue.enqueue(aRun({ id, payload: id }));
+        await queue.work("p", 4, async ({ id, payload }) => {
+          seen.push(payload);
+          return id === "1" ? { into: "2", payload: "1 and 2", done: "over" } : ok;
+        });
+        expect(await queue.wait("1", 5_000)).toMatchObject({ state: "done", result: "over" });
+        await queue.wait("2", 5_000).then(settled);
+        expect(seen).toEqual(["1", "1 and 2"]);
+      });
+
+      it.each(["is stopped", "stands in another lane", "is not known"])(
+        "RUN-1 RUN-2: when that one %s meanwhile, it is due again and nothing is lost",
+        async (what) => {
+          const { queue } = (await fresh()).engine;
+          await queue.work("p", 1, async ({ attempt }) => {
+            if (attempt > 1) return ok;
+            if (what === "is stopped") await queue.cancel("2");
+            return { into: "2", payload: "1 and 2", done: "over" };
+          });
+          if (what !== "is not known") {
+            const lane = what === "is stopped" ? "lane" : "other";
+            await queue.enqueue(
+              aRun({ id: "2", lane, pool: "nobody's", payload: "2", notBeforeMs: inAnHour }),
+            );
+          }
+          await queue.enqueue(aRun({ id: "1" }));
+          expect(await queue.wait("1", 5_000)).toMatchObject({ state: "done", attempt: 2, result: null });
+          if (what !== "is not known") expect(await queue.get("2")).toMatchObject({ payload: "2" });
+        },
+      );
+
+      it("M01: a run that is cancelled while it goes over is not lost, but with the one that it goes over into", async () => {
+        const { queue } = (await fresh()).engine;
+        for (const id of ["1", "2", "3", "4"]) {
+          await queue.enqueue(aRun({ id, lane: id < "3" ? "a" : "b", payload: id }));
+        }
+        await queue.work("p", 1, async ({ id }) => {
+          if (id === "2") return ok;
+          if (id === "3") {
+            for (const one of ["4", "3"]) await queue.cancel(one);
+            return { into: "4", payload: "3 and 4", done: "over" };
+          }
+          await queue.cancel("1");
+          return { into: "2", payload: "1 and 2", done: "over" };
+        });
+        expect(await queue.wait("1", 5_000)).toMatchObject({ state: "done" });
+        expect(await queue.wait("2", 5_000)).toMatchObject({ payload: "1 and 2" });
+        expect(await queue.wait("3", 5_000)).toMatchObject({ state: "cancelled" });
       });
     });
 

@@ -17,8 +17,9 @@ export interface BotsProcess {
   close(): Promise<void>;
 }
 
-export function startBots(setup: CrashSetup): BotsProcess {
-  const child = spawn(process.execPath, ["--import", "tsx", MAIN, JSON.stringify(setup)], {
+/** `main`: another program that understands the same setup and says the same. */
+export function startBots(setup: CrashSetup, main = MAIN): BotsProcess {
+  const child = spawn(process.execPath, ["--import", "tsx", main, JSON.stringify(setup)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const accepted: string[] = [];

@@ -2,7 +2,7 @@ import type { Exchange } from "../../src/core/ports/exchange.ts";
 import { openStore, type World } from "./crash-setup.ts";
 import { judgeChildren } from "./verdict-children.ts";
 
-interface RunRow {
+export interface RunRow {
   readonly id: string;
   readonly pool: string;
   readonly kind: string;
@@ -32,7 +32,7 @@ export function judge(world: World, accepted: readonly string[]): Verdict {
   store.close();
 
   const agentRuns = runs.filter((run) => run.pool === "agents");
-  const inbound = agentRuns.filter((run) => run.id.startsWith("in:"));
+  const inbound = agentRuns.filter((run) => run.kind === "agent" && run.id.startsWith("in:"));
   const deliveries = runs.filter((run) => run.kind === "delivery");
   const interrupted = agentRuns.filter((run) => run.error === "interrupted by restart");
   const uncertain = deliveries.filter((run) => resultOf(run).state === "uncertain");
@@ -76,7 +76,7 @@ function unanswered(run: RunRow, deliveries: readonly RunRow[]): readonly string
 }
 
 /** Every message on a platform belongs to one delivery and the other way round; only uncertain ones may be there without an id. */
-function againstRecorders(
+export function againstRecorders(
   world: World,
   deliveries: readonly RunRow[],
   uncertain: readonly RunRow[],
@@ -118,7 +118,7 @@ function idPart(accepted: string): string {
   return `:${encodeURIComponent(messageId)}`;
 }
 
-function resultOf(run: RunRow | undefined): {
+export function resultOf(run: RunRow | undefined): {
   readonly state?: string;
   readonly status?: string;
   readonly messageIds?: readonly string[];
@@ -126,6 +126,6 @@ function resultOf(run: RunRow | undefined): {
   return run?.result == null ? {} : JSON.parse(run.result);
 }
 
-function toOf(run: RunRow): { readonly channel: string; readonly chatId: string } {
+export function toOf(run: RunRow): { readonly channel: string; readonly chatId: string } {
   return JSON.parse(run.payload).to;
 }

@@ -1,26 +1,29 @@
-import { deliveryFailureOf, messageOf } from "../errors.ts";
+import { deliveryFailureOf, messageOf, SwitchboardError } from "../errors.ts";
 import { given } from "../given.ts";
 import type { ChannelAdapter, OutboundMessage, PartProgress } from "../ports/chat.ts";
-import type { ClaimedRun, RunSettlement } from "../ports/engine.ts";
+import type { Choice } from "../ports/command.ts";
+import type { DeadLetter } from "../ports/dead-letter.ts";
+import type { ClaimedRun, RunQueue, RunSettlement } from "../ports/engine.ts";
 import type { Events } from "../ports/events.ts";
 import type { Clock, Logger } from "../ports/host.ts";
 import type { Session } from "../ports/session.ts";
 import { newSession } from "../session/arrival.ts";
 import { agentIdOf, type KeyNames } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
+import { shortReason } from "../text/short-line.ts";
 import type { Redactor } from "../transcript/redact.ts";
-import { type Parcel, type ParcelResult, toParcel, toPayload, toResult } from "./parcel.ts";
+import { undeliveredNote } from "./dead-letter.ts";
+import { backoffMs, bounded, hasFailed, heldUntil, holdEnd, hopeless, isOverdue } from "./delivery-rules.ts";
+import { type Parcel, type ParcelResult, type ParcelState, toParcel, toPayload, toResult } from "./parcel.ts";
 import type { SendCheck } from "./send-check.ts";
-
-/** A text that could not be delivered for this long is given up, with a record. */
-const GIVE_UP_AFTER_MS = 24 * 3_600_000;
-const FIRST_RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 60_000;
+import type { Undelivered } from "./undelivered.ts";
 
 export interface OutboxParts {
   readonly sessions: Sessions;
   readonly names: KeyNames;
   readonly sendCheck: SendCheck;
+  readonly queue: Pick<RunQueue, "backlog">;
+  readonly undelivered: Pick<Undelivered, "burial">;
   readonly clock: Clock;
   readonly events: Events;
   readonly logger: Logger;
@@ -36,14 +39,34 @@ export interface OutboxParts {
 export function createOutbox(adapter: ChannelAdapter, parts: OutboxParts) {
   return async (run: ClaimedRun): Promise<RunSettlement> => {
     const parcel = toParcel(run.payload);
-    const denied = await refusal(parcel, parts);
-    if (denied !== undefined) return settle(run, parcel, { state: "suppressed", reason: denied }, parts);
-    if (parcel.starting !== undefined && !mayRepeat(adapter, parcel, parts.clock.now())) {
-      const reason = `The process ended while part ${parcel.starting + 1} was being sent; the platform cannot tell whether it arrived.`;
-      return settle(run, parcel, { state: "uncertain", reason, ...sentSoFar(parcel) }, parts);
-    }
+    // Whatever has woken it, a reconnect or a restart: the platform's own limit still holds.
+    const heldUntilMs = heldUntil(parcel, parts.clock.now());
+    if (heldUntilMs !== undefined) return { retryAtMs: heldUntilMs };
+    const end = await endWithoutSending(adapter, run, parcel, parts);
+    if (end !== undefined) return settle(run, parcel, { ...end, ...sentSoFar(parcel) }, parts);
     return attempt(adapter, run, parcel, parts);
   };
+}
+
+type End = Pick<ParcelResult, "state" | "reason">;
+
+/** undefined: it is sent now. */
+async function endWithoutSending(
+  adapter: ChannelAdapter,
+  { lane }: ClaimedRun,
+  parcel: Parcel,
+  parts: OutboxParts,
+): Promise<End | undefined> {
+  const now = parts.clock.now();
+  const refused = await refusal(parcel, parts);
+  if (refused !== undefined) return refused;
+  if (parcel.starting !== undefined && !mayRepeat(adapter, parcel, now)) {
+    const reason = `The process ended while part ${parcel.starting + 1} was being sent; the platform cannot tell whether it arrived.`;
+    return { state: "uncertain", reason };
+  }
+  const waiting = hasFailed(parcel) ? ((await parts.queue.backlog(lane))?.count ?? 0) : 0;
+  const reason = hopeless(parcel, waiting, now);
+  return reason === undefined ? undefined : { state: ofUnsent(parcel), reason };
 }
 
 async function attempt(
@@ -54,11 +77,12 @@ async function attempt(
 ): Promise<RunSettlement> {
   let progress = parcel;
   let storeError: unknown;
+  const { text: markdown, cut } = bounded(parts.mask(parcel.markdown), adapter.maxTextLength);
   const message: OutboundMessage = {
     deliveryId: run.id,
-    markdown: parts.mask(parcel.markdown),
+    markdown,
     fromPart: parcel.partsSent ?? 0,
-    ...given({ replyToId: parcel.replyToId, choices: parcel.choices }),
+    ...given({ replyToId: parcel.replyToId, choices: maskedChoices(parcel, parts) }),
     onPart: async (step) => {
       progress = advanced(progress, step, parts.clock.now());
       await run.checkpoint(toPayload(progress)).catch((error: unknown) => {
@@ -70,67 +94,122 @@ async function attempt(
   try {
     const { messageIds } = await adapter.send(parcel.to, message, run.signal);
     const earlier = parcel.messageIds ?? [];
-    return settle(run, parcel, { state: "delivered", messageIds: [...earlier, ...messageIds] }, parts);
+    const reached = { state: "delivered" as const, messageIds: [...earlier, ...messageIds] };
+    return settle(run, parcel, { ...reached, ...given({ reason: cut }) }, parts);
   } catch (error) {
     // Our own store failed, not the platform: the run is neither delivered nor refused, and is tried again.
     if (storeError !== undefined) throw storeError;
-    return afterFailure(error, run, progress, adapter, parts);
+    const isDoubtful = progress.starting !== undefined && progress.starting === parcel.starting;
+    return afterFailure(error, { run, progress, isDoubtful, adapter }, parts);
   }
+}
+
+interface Failed {
+  readonly run: ClaimedRun;
+  readonly progress: Parcel;
+  /** The part under way was already under way when an earlier attempt was cut off: it may be there, whatever became of this one. */
+  readonly isDoubtful: boolean;
+  readonly adapter: ChannelAdapter;
 }
 
 function afterFailure(
   error: unknown,
-  run: ClaimedRun,
-  progress: Parcel,
-  adapter: ChannelAdapter,
+  { run, progress, isDoubtful, adapter }: Failed,
   parts: OutboxParts,
-): RunSettlement {
+): Promise<RunSettlement> | RunSettlement {
   const failure = deliveryFailureOf(error);
   const now = parts.clock.now();
   // Platforms and their libraries repeat what was sent, and with what token.
-  const reason = parts.redactor.redact(messageOf(error)).text;
-  const uncertain = failure.uncertain === true;
-  if (uncertain && !(failure.retryable && mayRepeat(adapter, progress, now))) {
-    return settle(run, progress, { state: "uncertain", reason, ...sentSoFar(progress) }, parts);
-  }
-  if (!failure.retryable || now - progress.createdAtMs > GIVE_UP_AFTER_MS) {
-    return settle(run, progress, { state: "failed", reason, ...sentSoFar(progress) }, parts);
-  }
+  const reason = reasonOf(error, parts) || "The platform gave no reason.";
   const failures = (progress.failures ?? 0) + 1;
-  const backoffMs = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
-  parts.logger.warn({ deliveryId: run.id, failures, reason }, "A delivery will be tried again");
-  const counted = { ...progress, failures, partsSent: Math.max(progress.partsSent ?? 0, failure.partsSent) };
+  const partsSent = Math.max(progress.partsSent ?? 0, failure.partsSent);
+  const { heldUntilMs: _over, ...known } = { ...progress, failures, partsSent, lastReason: reason };
   // A part that may have arrived stays marked: it is repeated while the platform would recognise it, not later.
-  const next = uncertain ? counted : withoutStarting(counted);
-  return { retryAtMs: now + (failure.retryAfterMs ?? backoffMs), payload: toPayload(next) };
+  const uncertain = failure.uncertain === true || isDoubtful;
+  const next = uncertain ? known : withoutStarting(known);
+  const isRepeatable = !uncertain || mayRepeat(adapter, next, now);
+  if (!failure.retryable || !isRepeatable || isOverdue(next, now)) {
+    const state = uncertain ? "uncertain" : "failed";
+    return settle(run, next, { state, reason, ...sentSoFar(next) }, parts);
+  }
+  // Said once for each text: an outage of hours would say it every minute.
+  const level = failures === 1 ? "warn" : "debug";
+  parts.logger[level]({ deliveryId: run.id, failures, reason }, "A delivery will be tried again");
+  const heldUntilMs = holdEnd(failure.retryAfterMs, now);
+  return {
+    retryAtMs: heldUntilMs ?? now + backoffMs(run.id, failures),
+    payload: toPayload({ ...next, ...given({ heldUntilMs }) }),
+  };
 }
 
-async function refusal(parcel: Parcel, parts: OutboxParts): Promise<string | undefined> {
+async function refusal(parcel: Parcel, parts: OutboxParts): Promise<End | undefined> {
   if (parcel.evenIfDenied === true) return undefined;
-  const session = (await parts.sessions.get(parcel.sessionKey)) ?? unopened(parcel, parts.names);
-  if (session === undefined) return "The session was deleted.";
-  const may = await parts.sendCheck(session, parcel.to);
-  return may.allowed ? undefined : may.reason;
+  try {
+    const session = (await parts.sessions.get(parcel.sessionKey)) ?? unopened(parcel, parts.names);
+    if (session === undefined) return { state: "suppressed", reason: "The session was deleted." };
+    const may = await parts.sendCheck(session, parcel.to);
+    return may.allowed ? undefined : { state: "suppressed", reason: may.reason };
+  } catch (error) {
+    if (!(error instanceof SwitchboardError) || error.code !== "STORE_CORRUPT") throw error;
+    // Nobody knows any more whether it may leave.
+    return { state: ofUnsent(parcel), reason: reasonOf(error, parts) };
+  }
 }
 
-/** A command may be answered in a chat that has no session yet; the policy then decides by the chat alone. */
+/** What may be said in a chat that has no session yet: the answer to a command, and a code. The policy then decides by the chat alone. */
 function unopened({ kind, sessionKey: key, createdAtMs }: Parcel, names: KeyNames): Session | undefined {
-  if (kind !== "command") return undefined;
+  if (kind !== "command" && kind !== "pairing") return undefined;
   return newSession({ key, agentId: agentIdOf(key, names), nowMs: createdAtMs, newSessionId: "" });
 }
 
-function settle(run: ClaimedRun, parcel: Parcel, result: ParcelResult, parts: OutboxParts): RunSettlement {
-  const { state, reason } = result;
-  parts.events.emit("delivery.settled", {
-    deliveryId: run.id,
-    to: parcel.to,
-    state,
-    ...(reason === undefined ? {} : { reason }),
-  });
-  const effects = parcel.followedBy ?? [];
-  if (state === "delivered" || state === "suppressed") return { done: toResult(result), effects };
+async function settle(
+  run: ClaimedRun,
+  parcel: Parcel,
+  result: ParcelResult,
+  parts: OutboxParts,
+): Promise<RunSettlement> {
+  const { state, reason = state } = result;
+  const { sessionKey, to, followedBy: effects = [] } = parcel;
+  const told = { deliveryId: run.id, to, state, ...given({ reason: result.reason }) };
+  const done = { done: toResult(result), effects };
+  const fate = letterState(state, parcel);
+  if (fate === undefined) {
+    parts.events.emit("delivery.settled", told);
+    return done;
+  }
+  const payload = toPayload(parcel);
+  const letter = { id: run.id, sessionKey, to, state: fate, reason, atMs: parts.clock.now(), payload };
+  const writes = await parts.undelivered.burial(letter);
+  parts.events.emit("delivery.settled", told);
+  if (state === "suppressed") return { ...done, writes };
   parts.logger.warn({ deliveryId: run.id, state, reason }, "A delivery was given up");
-  return { failed: reason ?? state, result: toResult(result), effects };
+  return {
+    failed: reason,
+    result: toResult(result),
+    effects: [...effects, ...undeliveredNote(letter)],
+    writes,
+  };
+}
+
+/** As what its owner finds it; undefined: there is nothing to decide. Whoever has asked for it again is told in any case that it has not left. */
+function letterState(state: ParcelState, { retryOf }: Parcel): DeadLetter["state"] | undefined {
+  if (state === "delivered") return undefined;
+  if (state === "suppressed") return retryOf;
+  // Of the first time nobody knows yet.
+  return retryOf === "uncertain" ? "uncertain" : state;
+}
+
+function reasonOf(error: unknown, { redactor }: OutboxParts): string {
+  return shortReason(messageOf(error), (text) => redactor.redact(text).text);
+}
+
+function maskedChoices({ choices }: Parcel, { mask }: OutboxParts): readonly Choice[] | undefined {
+  return choices?.map((choice) => ({ ...choice, label: mask(choice.label) }));
+}
+
+/** Of a text that is not tried any more: whether the part that was under way may be there. */
+function ofUnsent({ starting }: Parcel): "failed" | "uncertain" {
+  return starting === undefined ? "failed" : "uncertain";
 }
 
 function advanced(parcel: Parcel, step: PartProgress, nowMs: number): Parcel {

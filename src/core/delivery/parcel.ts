@@ -1,11 +1,12 @@
 import type { Address } from "../ports/chat.ts";
 import type { Choice } from "../ports/command.ts";
+import type { DeadLetter } from "../ports/dead-letter.ts";
 import type { NewRun } from "../ports/engine.ts";
 import type { Json } from "../ports/host.ts";
 import type { SessionKey } from "../ports/session.ts";
 import { deliveryLane } from "../runs/run-id.ts";
 
-export type ParcelKind = "reply" | "announce" | "notice" | "command";
+export type ParcelKind = "reply" | "announce" | "notice" | "command" | "pairing";
 
 /** One text on its way to one address: the payload of a delivery run. */
 export interface Parcel {
@@ -18,6 +19,8 @@ export interface Parcel {
   /** The owner's own /send must be able to answer in a chat that it has just silenced. */
   readonly evenIfDenied?: boolean;
   readonly createdAtMs: number;
+  /** Somebody asked for it again when it had been given up like this. */
+  readonly retryOf?: DeadLetter["state"];
   /** Runs that follow when this has been delivered or given up. */
   readonly followedBy?: readonly NewRun[];
   /** Progress, kept by the outbox. */
@@ -28,6 +31,10 @@ export interface Parcel {
   readonly starting?: number;
   readonly startingAtMs?: number;
   readonly failures?: number;
+  /** Of the newest failure, masked. */
+  readonly lastReason?: string;
+  /** The platform has asked for silence until then. */
+  readonly heldUntilMs?: number;
 }
 
 export type ParcelState = "delivered" | "suppressed" | "failed" | "uncertain";

@@ -1,9 +1,9 @@
-import type { RunSettlement } from "../../ports/engine.ts";
+import type { RunId, RunSettlement } from "../../ports/engine.ts";
 import type { Clock, Json } from "../../ports/host.ts";
 import type { Changes } from "./changes.ts";
 import type { Lanes, TakenRun } from "./lanes.ts";
 import type { Processes } from "./processes.ts";
-import type { RunEnd, RunRows } from "./run-rows.ts";
+import type { Parking, RunEnd, RunRows } from "./run-rows.ts";
 import type { Schedule } from "./schedule.ts";
 import type { WaitEdges } from "./wait-edges.ts";
 import { carry, type WriteCarrier } from "./write-carrier.ts";
@@ -105,22 +105,44 @@ export function createClaims(parts: ClaimParts): Claims {
   };
 }
 
-function applySettlement(
-  { changes, rows, schedule, writer, clock }: ClaimParts,
-  run: TakenRun,
-  settlement: RunSettlement,
-): void {
-  const end = (how: RunEnd): void => {
-    rows.end(run.id, how, clock.now());
-    changes.ended(run.id);
-  };
-  if ("retryAtMs" in settlement) {
-    if (rows.isCancelling(run.id)) end({ state: "cancelled" });
-    else rows.park(run.id, settlement.retryAtMs, settlement.payload);
-    return;
+function applySettlement(parts: ClaimParts, run: TakenRun, settlement: RunSettlement): void {
+  if ("retryAtMs" in settlement) park(parts, run, settlement);
+  else if ("into" in settlement) merge(parts, run, settlement);
+  else {
+    carry(settlement.writes, parts.writer, parts.changes);
+    for (const effect of settlement.effects ?? []) parts.schedule.add(effect);
+    if ("failed" in settlement) {
+      end(parts, run, { state: "failed", error: settlement.failed, result: settlement.result });
+    } else end(parts, run, { state: "done", result: settlement.done });
   }
-  carry(settlement.writes, writer, changes);
-  for (const effect of settlement.effects ?? []) schedule.add(effect);
-  if ("failed" in settlement) end({ state: "failed", error: settlement.failed, result: settlement.result });
-  else end({ state: "done", result: settlement.done });
+}
+
+function end({ changes, rows, clock }: ClaimParts, { id }: TakenRun, how: RunEnd): void {
+  rows.end(id, how, clock.now());
+  changes.ended(id);
+}
+
+/** Whoever is followed before its transaction begins has waited long enough. */
+function park(parts: ClaimParts, run: TakenRun, parking: Parking): void {
+  const { rows, clock } = parts;
+  const { orFollowed } = parking;
+  const isFollowed = orFollowed !== undefined && rows.next(run.id, orFollowed.except) !== undefined;
+  if (rows.isCancelling(run.id)) end(parts, run, { state: "cancelled" });
+  else rows.park(run.id, isFollowed ? { ...parking, retryAtMs: clock.now() } : parking);
+}
+
+/** Whoever cancels this run alone has not cancelled the other one, which is what it is now. */
+function merge(
+  parts: ClaimParts,
+  run: TakenRun,
+  { into, payload, done }: Extract<RunSettlement, { readonly into: RunId }>,
+): void {
+  const { rows, clock } = parts;
+  const place = rows.place(into);
+  const isQueued = place?.state === "queued" && place.lane === run.lane;
+  if (!isQueued) park(parts, run, { retryAtMs: clock.now() });
+  else {
+    rows.setPayload(into, payload);
+    end(parts, run, { state: "done", result: done });
+  }
 }

@@ -2,6 +2,7 @@ import { messageOf, SwitchboardError } from "../../errors.ts";
 import type { Engine, RunId } from "../../ports/engine.ts";
 import type { Clock, Logger } from "../../ports/host.ts";
 import type { Write } from "../../ports/storage.ts";
+import { createBacklogs } from "./backlogs.ts";
 import { createChanges } from "./changes.ts";
 import { createClaims } from "./claims.ts";
 import type { Database } from "./database.ts";
@@ -131,7 +132,8 @@ function createParts(options: SqliteEngineOptions) {
   const processes = createProcesses({ database, changes, self: thisProcess(), beatsToDeath });
   const recovery = createRecovery({ database, changes, lanes, edges, processes, running, logger });
   const claims = createClaims({ changes, rows, lanes, schedule, edges, processes, writer, clock });
-  const all = { database, clock, logger, writer, timing, changes, rows, lanes, schedule, edges };
+  const backlogs = createBacklogs({ database, lanes, rows });
+  const all = { database, clock, logger, writer, timing, changes, rows, lanes, backlogs, schedule, edges };
   const forgetting = createForgetting({ ...all, forgetWith });
   const live = { processes, recovery, running, claims, waiting, workers, forgetting };
   const upkeep = createUpkeep({ ...all, ...live });

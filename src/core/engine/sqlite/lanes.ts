@@ -18,8 +18,8 @@ export interface TakenRun {
  * Everything that changes is called inside a transaction.
  */
 export interface Lanes {
-  /** A run has got a place: an idle lane becomes ready, any other stays as it is. */
-  open(lane: string, pool: string): void;
+  /** A run has got a place: an idle lane becomes ready, and one whose head waited for it. Any other stays as it is. */
+  open(run: { readonly lane: string; readonly pool: string; readonly kind: string }): void;
   /** Cheap look before a claim; outside a transaction. */
   isReady(pool: string): boolean;
   /** Makes the pool's longest ready lane busy under this claim. */
@@ -30,7 +30,7 @@ export interface Lanes {
   interrupt(lane: string): void;
   /** The head need not wait for its time any more. */
   unpark(lane: string, pool: string): void;
-  head(lane: string): { readonly id: string; readonly pool: string } | undefined;
+  head(lane: string): { readonly id: string; readonly pool: string; readonly kind: string } | undefined;
   /** Those of these lanes that are busy. */
   busy(lanes: readonly string[]): readonly string[];
 }
@@ -78,9 +78,16 @@ export function createLanes({
     return take(pool, owner, claim);
   };
 
+  const unpark = (lane: string, pool: string): void => {
+    sql.unparkHead.run(lane);
+    ready(lane, pool);
+  };
+
   return {
-    open(lane, pool) {
-      if (sql.open.run(lane, pool, pool) > 0) changes.ready(pool);
+    open({ lane, pool, kind }) {
+      if (sql.open.run(lane, pool, pool) > 0) return changes.ready(pool);
+      const parked = sql.parkedUntilFollowed.get<{ pool: string }>(lane, kind);
+      if (parked) unpark(lane, parked.pool);
     },
     isReady: (pool) => sql.isReady.get(pool) !== undefined,
     take,
@@ -89,10 +96,7 @@ export function createLanes({
       sql.interruptHead.run(lane);
       release(lane);
     },
-    unpark(lane, pool) {
-      sql.unparkHead.run(lane);
-      ready(lane, pool);
-    },
+    unpark,
     head: (lane) => sql.head.get(lane),
     busy: (lanes) => sql.busy.all<{ lane: string }>(JSON.stringify(lanes)).map((row) => row.lane),
   };
@@ -111,7 +115,9 @@ function toTakenRun({ id, lane, kind, payload, attempt, interrupted, cancelling 
 }
 
 function prepare(database: Database) {
-  const head = "FROM runs WHERE lane = ? AND ended_at IS NULL AND seq IS NOT NULL ORDER BY seq LIMIT 1";
+  const headOf = (lane: string) =>
+    `FROM runs WHERE runs.lane = ${lane} AND ended_at IS NULL AND seq IS NOT NULL ORDER BY seq LIMIT 1`;
+  const head = headOf("?");
   const nextTurn =
     "(SELECT coalesce(max(turn), 0) + 1 FROM lanes AS others WHERE others.pool = ? AND others.state = 'ready')";
   const free = "owner = NULL, claim = NULL";
@@ -126,7 +132,10 @@ function prepare(database: Database) {
       `UPDATE lanes SET state = 'parked', pool = ?, turn = NULL, due_at = ?, ${free} WHERE lane = ?`,
     ),
     idle: database.prepare("DELETE FROM lanes WHERE lane = ?"),
-    head: database.prepare(`SELECT id, pool, not_before ${head}`),
+    head: database.prepare(`SELECT id, pool, kind, not_before ${head}`),
+    parkedUntilFollowed: database.prepare(
+      `SELECT pool FROM lanes WHERE lane = ? AND state = 'parked' AND (SELECT ignores ${headOf("lanes.lane")}) <> ?`,
+    ),
     busy: database.prepare(
       "SELECT lane FROM lanes WHERE state = 'busy' AND lane IN (SELECT value FROM json_each(?))",
     ),

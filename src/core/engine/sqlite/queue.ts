@@ -1,6 +1,7 @@
 import { SwitchboardError } from "../../errors.ts";
 import type { RunId, RunQueue, Worker } from "../../ports/engine.ts";
 import type { Clock } from "../../ports/host.ts";
+import type { Backlogs } from "./backlogs.ts";
 import type { Changes } from "./changes.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Recovery } from "./recovery.ts";
@@ -15,6 +16,7 @@ export interface QueueParts {
   readonly changes: Changes;
   readonly rows: RunRows;
   readonly lanes: Lanes;
+  readonly backlogs: Backlogs;
   readonly schedule: Schedule;
   readonly edges: WaitEdges;
   readonly recovery: Recovery;
@@ -51,9 +53,21 @@ export function createQueue(parts: QueueParts): RunQueue {
       assertOpen();
       return rows.get(id);
     },
-    async pending(lane) {
+    async pending(lane, limit) {
       assertOpen();
-      return rows.pending(lane);
+      return rows.pending(lane, limit);
+    },
+    async next(id, except) {
+      assertOpen();
+      return rows.next(id, except);
+    },
+    async backlog(lane) {
+      assertOpen();
+      return parts.backlogs.of(lane);
+    },
+    async openLanes(prefix, limit) {
+      assertOpen();
+      return parts.backlogs.lanes(prefix, limit);
     },
     async busy(some) {
       assertOpen();

@@ -56,6 +56,11 @@ export function createRecovery({
   const warn = (details: object, message: string): void =>
     changes.afterCommit(() => logger.warn(details, message));
 
+  const reopen = (lane: string): void => {
+    const head = lanes.head(lane);
+    if (head) lanes.open({ ...head, lane });
+  };
+
   let lookedUpTo = "";
 
   return {
@@ -88,7 +93,7 @@ export function createRecovery({
       lookedUpTo = looked.length < lanesPerLook ? "" : (looked.at(-1)?.lane ?? "");
       const forgotten = looked.filter((row) => row.forgotten === 1).map((row) => row.lane);
       if (forgotten.length === 0) return;
-      for (const lane of forgotten) lanes.open(lane, lanes.head(lane)?.pool ?? "");
+      forgotten.forEach(reopen);
       warn({ lanes: forgotten }, "lanes had work that nobody was told of; they are ready again");
     },
   };

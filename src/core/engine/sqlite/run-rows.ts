@@ -1,4 +1,4 @@
-import type { NewRun, RunId, RunRecord, RunState } from "../../ports/engine.ts";
+import type { NewRun, RunId, RunRecord, RunSettlement, RunState } from "../../ports/engine.ts";
 import type { Json } from "../../ports/host.ts";
 import type { Database } from "./database.ts";
 
@@ -22,6 +22,8 @@ export type RunEnd =
   | { readonly state: "failed"; readonly error: string; readonly result?: Json | undefined }
   | { readonly state: "cancelled" };
 
+export type Parking = Extract<RunSettlement, { readonly retryAtMs: number }>;
+
 /** Where a run stands; `claim` while it is running. */
 export interface RunPlace {
   readonly state: RunState;
@@ -37,12 +39,14 @@ export interface RunRows {
   /** A delayed run is due: to the end of its lane. */
   giveSeq(id: RunId, lane: string): void;
   /** Not settled, in order; delayed ones last. */
-  pending(lane: string): readonly RunRecord[];
+  pending(lane: string, limit?: number): readonly RunRecord[];
+  /** The first one behind it in its lane that is of another kind than `except`. */
+  next(id: RunId, except: string): RunRecord | undefined;
   place(id: RunId): RunPlace | undefined;
   isEnded(id: RunId): boolean;
   end(id: RunId, end: RunEnd, nowMs: number): void;
-  /** Back to the head of its lane, until `retryAtMs`. */
-  park(id: RunId, retryAtMs: number, payload: Json | undefined): void;
+  /** Back to the head of its lane, until its time or until it is followed. */
+  park(id: RunId, parking: Parking): void;
   /** A claimed run that nobody has begun is a queued one again. */
   putBack(id: RunId): void;
   setPayload(id: RunId, payload: Json): void;
@@ -68,11 +72,7 @@ export function createRunRows(database: Database): RunRows {
   const insertDelayed =
     database.prepare(`INSERT INTO runs (id, lane, pool, kind, payload, enqueued_at, state, not_before)
     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?) ON CONFLICT (id) DO NOTHING`);
-  const giveSeq = database.prepare(`UPDATE runs SET not_before = NULL, seq = ${nextSeq} WHERE id = ?`);
   const byId = database.prepare(`SELECT ${columns} FROM runs WHERE id = ?`);
-  const byLane = database.prepare(
-    `SELECT ${columns} FROM runs WHERE lane = ? AND ended_at IS NULL ORDER BY seq IS NULL, seq, not_before, rowid`,
-  );
   const place = database.prepare(
     "SELECT runs.state, runs.lane, iif(runs.state = 'running', lanes.claim, NULL) AS claim " +
       "FROM runs LEFT JOIN lanes ON lanes.lane = runs.lane WHERE runs.id = ?",
@@ -82,7 +82,7 @@ export function createRunRows(database: Database): RunRows {
     "UPDATE runs SET state = ?, result = ?, error = ?, ended_at = ?, cancelling = 0 WHERE id = ?",
   );
   const park = database.prepare(
-    "UPDATE runs SET state = 'queued', not_before = ?, payload = coalesce(?, payload) WHERE id = ?",
+    "UPDATE runs SET state = 'queued', not_before = ?, ignores = ?, payload = coalesce(?, payload) WHERE id = ?",
   );
   const putBack = database.prepare(
     "UPDATE runs SET state = 'queued', attempt = attempt - 1, started_at = iif(attempt > 1, started_at, NULL) WHERE id = ?",
@@ -100,6 +100,7 @@ export function createRunRows(database: Database): RunRows {
   const forget = database.prepare("DELETE FROM runs WHERE id IN (SELECT value FROM json_each(?))");
 
   return {
+    ...createLaneOrder(database),
     insert(run, delayed, nowMs) {
       const { lane, id, pool, kind, notBeforeMs = null } = run;
       const payload = toText(run.payload);
@@ -108,17 +109,20 @@ export function createRunRows(database: Database): RunRows {
         : insertPlaced.run(id, lane, pool, kind, payload, nowMs, lane);
       return inserted > 0;
     },
-    giveSeq: (id, lane) => void giveSeq.run(lane, id),
     get: (id) => toRecord(byId.get<RunRow>(id)),
-    pending: (lane) => byLane.all<RunRow>(lane).map((row) => toRecord(row)),
     place: (id) => place.get<RunPlace>(id),
     isEnded: (id) => ended.get(id) !== undefined,
     end(id, to, nowMs) {
       const result = "result" in to && to.result !== undefined ? toText(to.result) : null;
       end.run(to.state, result, to.state === "failed" ? to.error : null, nowMs, id);
     },
-    park: (id, retryAtMs, payload) =>
-      void park.run(retryAtMs, payload === undefined ? null : toText(payload), id),
+    park: (id, { retryAtMs, orFollowed, payload }) =>
+      void park.run(
+        retryAtMs,
+        orFollowed?.except ?? null,
+        payload === undefined ? null : toText(payload),
+        id,
+      ),
     putBack: (id) => void putBack.run(id),
     setPayload: (id, payload) => void setPayload.run(toText(payload), id),
     requestCancel: (id) => void requestCancel.run(id),
@@ -126,6 +130,22 @@ export function createRunRows(database: Database): RunRows {
     cancelRequests: (owner) => cancelRequests.all<{ claim: string }>(owner).map((row) => row.claim),
     endedBefore: (beforeMs, limit) => endedBefore.all<{ id: RunId }>(beforeMs, limit).map(({ id }) => id),
     forget: (ids) => void forget.run(JSON.stringify(ids)),
+  };
+}
+
+function createLaneOrder(database: Database): Pick<RunRows, "giveSeq" | "pending" | "next"> {
+  const giveSeq = database.prepare(`UPDATE runs SET not_before = NULL, seq = ${nextSeq} WHERE id = ?`);
+  const byLane = database.prepare(
+    `SELECT ${columns} FROM runs WHERE lane = ? AND ended_at IS NULL ORDER BY seq IS NULL, seq, not_before, rowid LIMIT ?`,
+  );
+  const next = database.prepare(
+    `SELECT ${columns} FROM runs WHERE lane = (SELECT lane FROM runs WHERE id = ?) AND ended_at IS NULL ` +
+      "AND seq > (SELECT seq FROM runs WHERE id = ?) AND kind <> ? ORDER BY seq LIMIT 1",
+  );
+  return {
+    giveSeq: (id, lane) => void giveSeq.run(lane, id),
+    pending: (lane, limit = -1) => byLane.all<RunRow>(lane, limit).map((row) => toRecord(row)),
+    next: (id, except) => toRecord(next.get<RunRow>(id, id, except)),
   };
 }
 

@@ -38,7 +38,7 @@ export function createSchedule({
   readonly clock: Clock;
 }): Schedule {
   const dueRuns = database.prepare(
-    "SELECT id, lane, pool FROM runs WHERE ended_at IS NULL AND seq IS NULL AND not_before <= ? ORDER BY not_before, rowid LIMIT ?",
+    "SELECT id, lane, pool, kind FROM runs WHERE ended_at IS NULL AND seq IS NULL AND not_before <= ? ORDER BY not_before, rowid LIMIT ?",
   );
   const dueLanes = database.prepare(
     "SELECT lane, pool FROM lanes WHERE state = 'parked' AND due_at <= ? ORDER BY due_at LIMIT ?",
@@ -51,15 +51,22 @@ export function createSchedule({
       "UNION ALL SELECT min(due_at) FROM lanes WHERE state = 'parked')",
   );
 
+  const allParked = database.prepare("SELECT lane, pool FROM lanes WHERE state = 'parked' ORDER BY due_at");
+  let seenAtMs = clock.now();
+
   const nextDueAtMs = (): number | undefined => nextDue.get<{ at: number | null }>()?.at ?? undefined;
 
   const promoteDue = (): void => {
     const now = clock.now();
-    for (const run of dueRuns.all<LaneOfPool & { id: string }>(now, promotionBatch)) {
+    for (const run of dueRuns.all<LaneOfPool & { id: string; kind: string }>(now, promotionBatch)) {
       rows.giveSeq(run.id, run.lane);
-      lanes.open(run.lane, run.pool);
+      lanes.open(run);
     }
-    for (const { lane, pool } of dueLanes.all<LaneOfPool>(now, promotionBatch)) lanes.unpark(lane, pool);
+    // The clock was set back: nobody knows how long is left, so whoever was parked looks itself.
+    const parked =
+      now < seenAtMs ? allParked.all<LaneOfPool>() : dueLanes.all<LaneOfPool>(now, promotionBatch);
+    seenAtMs = now;
+    for (const { lane, pool } of parked) lanes.unpark(lane, pool);
   };
 
   return {
@@ -72,9 +79,10 @@ export function createSchedule({
         return added;
       }
       // What became due before this run stands before it, even when no timer has fired yet.
-      if ((nextDueAtMs() ?? Number.POSITIVE_INFINITY) <= now) promoteDue();
+      if (now < seenAtMs || (nextDueAtMs() ?? Number.POSITIVE_INFINITY) <= now) promoteDue();
+      seenAtMs = now;
       const added = rows.insert(run, false, now);
-      if (added) lanes.open(run.lane, run.pool);
+      if (added) lanes.open(run);
       return added;
     },
     promoteDue,

@@ -3,7 +3,7 @@ import type { Database } from "./database.ts";
 /**
  * - runs: every run, kept for a day after its end (the memory of what was accepted, and the answer for a late wait).
  *   `seq` is the place in the lane; a delayed run has none before it is due. `not_before`: a delayed run's due time, or until
- *   when the head of a lane is parked.
+ *   when the head of a lane is parked. `ignores`: it is due before when a run of another kind than this is placed behind it.
  * - lanes: a row for each lane that has placed, unsettled runs; no row = idle. `turn` is the order among the ready lanes of a pool.
  * - waits: `claim` (a running run) waits for `run`, which stands in the lane `target`.
  * - processes: who has the file open. `beat` grows while the process lives.
@@ -12,7 +12,7 @@ import type { Database } from "./database.ts";
 const tables = `
 CREATE TABLE IF NOT EXISTS runs (
   id TEXT PRIMARY KEY, lane TEXT NOT NULL, pool TEXT NOT NULL, kind TEXT NOT NULL, payload TEXT NOT NULL,
-  state TEXT NOT NULL, seq INTEGER, not_before INTEGER,
+  state TEXT NOT NULL, seq INTEGER, not_before INTEGER, ignores TEXT,
   attempt INTEGER NOT NULL DEFAULT 0, interrupted INTEGER NOT NULL DEFAULT 0, cancelling INTEGER NOT NULL DEFAULT 0,
   result TEXT, error TEXT, enqueued_at INTEGER NOT NULL, started_at INTEGER, ended_at INTEGER
 );
