@@ -1,7 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
+import { benchBatches } from "./batches.ts";
 import type { Result } from "./measure.ts";
+import { benchRender } from "./render.ts";
 import { benchSanitize } from "./sanitize.ts";
 import { benchHistory } from "./sessions-history.ts";
 import { benchList } from "./sessions-list.ts";
@@ -31,6 +33,8 @@ const steps: readonly { readonly name: string; readonly run: () => Promise<reado
   },
   { name: "sends", run: () => benchSend(at("send")) },
   { name: "spawns", run: () => benchSpawn(at("spawn")) },
+  { name: "batches", run: () => benchBatches(at("batches")) },
+  { name: "rendering", run: benchRender },
   { name: "cleaning and masking", run: async () => benchSanitize() },
   { name: "Telegram", run: () => benchTelegram(at("telegram")) },
 ];

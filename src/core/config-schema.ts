@@ -1,18 +1,9 @@
 import { z } from "zod";
+import { channel } from "./config-channel.ts";
+import { closed, toolNames, toolRules } from "./config-parts.ts";
 
 /** How hard a model may think; what a level means is the runner's business. */
 export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh"] as const;
-
-/** A closed object whose unknown keys are answered with the allowed ones. */
-function closed<S extends z.ZodRawShape>(shape: S) {
-  const allowed = Object.keys(shape).join(", ");
-  return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === "unrecognized_keys"
-        ? `unknown key ${issue.keys.map((key: string) => `"${key}"`).join(", ")}; allowed: ${allowed}`
-        : undefined,
-  });
-}
 
 const oneOrMany = <T extends z.ZodType>(item: T) => z.union([item, z.array(item).min(1)]);
 const agentId = z
@@ -20,8 +11,6 @@ const agentId = z
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "an agent id is 1–64 of a–z 0–9 _ -, lower case");
 const chatType = z.enum(["direct", "group", "channel"]);
 const dmScope = z.enum(["main", "per-peer", "per-channel-peer", "per-account-channel-peer"]);
-const personIds = z.array(z.union([z.string().trim().min(1), z.number().int()]));
-
 /** Words that other keys begin with. */
 const RESERVED_KEYS = /^(global|unknown|current|direct|dm|cron|hook|acp|subagent|node(-.*)?)$/;
 
@@ -75,12 +64,7 @@ const grant = closed({
   send: z.boolean(),
 });
 
-/** Names of session tools, patterns with `*`, or `group:sessions` for all of them. */
-const toolNames = z.array(z.string().min(1));
 const alsoAllow = toolNames.default([]);
-
-/** Rules only take tools away: `deny` beats `allow`, and without an `allow`, or with an empty one, everything else stays. */
-const toolRules = { allow: toolNames.optional(), deny: toolNames.default([]) };
 
 /** A tool has to survive every list that holds for its session; `/tools` shows which one took it away. */
 const tools = closed({
@@ -100,6 +84,8 @@ const tools = closed({
     enabled: z.boolean().default(false),
     /** A pattern means both rights and needs visibility "all"; a grant gives exactly what it says, at any level. */
     allow: z.array(z.union([z.string().min(1), grant])).default([]),
+    /** Messages that one session may send to others within an hour; the turns of an exchange are not counted. */
+    maxSendsPerHour: z.number().int().min(1).max(1_000_000).default(120),
   }).prefault({}),
 });
 
@@ -143,6 +129,11 @@ const agents = closed({
       maxEntries: z.number().int().min(0).max(1000).default(200),
       maxBytes: z.number().int().min(1024).max(4_194_304).default(262_144),
     }).prefault({}),
+    /**
+     * Messages that come while the agent is at work. followup: each gets its turn. collect: up to 20 of a chat that wait become one turn. interrupt: the
+     * same, and a message ends the turn that an earlier one of its chat began: an owner's only for an owner, and no more than five in a row.
+     */
+    queue: z.enum(["followup", "collect", "interrupt"]).default("followup"),
     /** Whether a run that a restart interrupted is told (default) or tried again. */
     resume: z.enum(["tell", "retry"]).default("tell"),
     sandbox: closed({ sessionToolsVisibility: z.enum(["spawned", "all"]).default("spawned") }).prefault({}),
@@ -178,25 +169,6 @@ const binding = closed({
     roles: z.array(z.string().min(1)).min(1).optional(),
   }),
   session: closed({ dmScope: dmScope.optional() }).optional(),
-});
-
-/** What holds for a platform. */
-export const channel = closed({
-  /** Who may write to the bot directly. Owners and identity-linked people always may, unless "disabled". */
-  dmPolicy: z.enum(["allowlist", "open", "disabled"]).default("allowlist"),
-  allowFrom: personIds.default([]),
-  /** In which groups the bot answers; the list holds chat ids, threads follow their parent. */
-  groupPolicy: z.enum(["open", "allowlist", "disabled"]).default("open"),
-  groupAllowFrom: personIds.default([]),
-  /**
-   * By chat id, "*" = every group of this platform. Threads and topics follow their room, subagents the room in which they were asked for; where both an
-   * id and "*" fit, both hold.
-   */
-  groups: z.record(z.string().trim().min(1), closed({ tools: closed(toolRules).prefault({}) })).default({}),
-  /** In groups, answer only when mentioned or replied to. */
-  requireMention: z.boolean().default(true),
-  /** "allow": messages of other bots count as messages of people. */
-  bots: z.enum(["ignore", "allow"]).default("ignore"),
 });
 
 /** The whole config: every key, its range and its default. */

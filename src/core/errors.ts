@@ -2,6 +2,7 @@
 export type ErrorCode =
   | "CONFIG_INVALID"
   | "INPUT_INVALID"
+  | "MESSAGE_TOO_LARGE"
   | "AGENT_UNKNOWN"
   | "SESSION_NOT_FOUND"
   | "SESSION_AMBIGUOUS"
@@ -14,6 +15,7 @@ export type ErrorCode =
   | "WAIT_CYCLE"
   | "RING_REFUSED"
   | "HOP_LIMIT"
+  | "SEND_BUDGET"
   | "SEND_DENIED"
   | "NO_ROUTE"
   | "RUN_NOT_FOUND"

@@ -3,6 +3,7 @@ import { type GatewayMethod, type GatewayParams, gatewayParams } from "./gateway
 import { checkModel, type GatewayParts, keyOf } from "./gateway/gateway-parts.ts";
 import { startRun } from "./gateway/start-run.ts";
 import { given } from "./given.ts";
+import { inputCode } from "./message-text.ts";
 import type { RunId } from "./ports/engine.ts";
 import type { Json } from "./ports/host.ts";
 import type { Session, SessionKey } from "./ports/session.ts";
@@ -44,7 +45,7 @@ export function createGateway(parts: GatewayParts): Gateway {
         const problems = parsed.error.issues.map(
           (issue) => `${issue.path.join(".") || "params"}: ${issue.message}`,
         );
-        throw new SwitchboardError("INPUT_INVALID", `${method}: ${problems.join("; ")}`);
+        throw new SwitchboardError(inputCode(parsed.error), `${method}: ${problems.join("; ")}`);
       }
       // The shape was looked up by the same name, so its output is what the call of that name takes.
       const call = calls[method] as (params: unknown) => Promise<Readonly<Record<string, unknown>>>;
@@ -91,6 +92,7 @@ function createCalls(parts: GatewayParts): Calls {
       await parts.children.stopBelow(session.key, "owner");
       await forgetChildren(session.key, parts);
       await deleteTranscripts(session, parts);
+      await parts.undelivered.forget(session.key);
       return { ok: true, key: session.key };
     },
   };

@@ -2,6 +2,7 @@ import type {
   Acceptance,
   AdapterHost,
   Address,
+  Attachment,
   ChannelAdapter,
   InboundMessage,
   MessageChange,
@@ -22,6 +23,8 @@ export interface StoredText {
   readonly text: string;
   /** Who or what this message notifies: user ids, "@everyone", role ids. */
   readonly pings: readonly string[];
+  /** Labels of what can be tapped below it; none where the platform has no such thing. */
+  readonly buttons?: readonly string[];
 }
 
 export type Author = "person" | "bot" | "otherBot";
@@ -54,9 +57,29 @@ export interface AdapterHarness {
   platformSays(author: Author, text: string, at?: Address): Promise<void>;
   /** The first send after `afterParts` more parts goes wrong once. */
   breakNextSend(kind: Breakage, afterParts?: number): void;
+  /** The next send gets no answer; absent where that cannot be played. */
+  hangNextSend?(): void;
   /** Everything that is registered on the client: listeners, middleware, hooks. */
   listeners(): number;
   close(): Promise<void>;
+  /** What a person does in `chat` beyond plain words; absent where the platform has no such thing. Each resolves like platformSays. */
+  readonly person?: PersonsDeeds;
+  /** A second adapter of the same account for the same client, not started, as after a restart of the switchboard alone. */
+  restarted?(): ChannelAdapter;
+  /** The same room as another account of this platform sees it. Closed with this one. */
+  otherAccount?(): Promise<AdapterHarness>;
+}
+
+export interface PersonsDeeds {
+  /** Posts a file without words; what can be known of it. */
+  attaches?(): Promise<Attachment>;
+  /** Writes `original`, then `text` as a reply to it. */
+  replies?(text: string, original: string): Promise<void>;
+  forwards?(text: string): Promise<void>;
+  /** Writes `text` and changes it. */
+  edits?(text: string, into: string): Promise<void>;
+  /** Writes `text` and removes it. */
+  removes?(text: string): Promise<void>;
 }
 
 /** How platforms differ for good reason. A sentence that does not apply is skipped, visibly. */
@@ -116,9 +139,10 @@ export class RecordingHost implements AdapterHost {
     return [];
   }
 
-  async onChatMoved(from: Address, to: Address): Promise<void> {
+  async onChatMoved(from: Address, to: Address): Promise<boolean> {
     this.moves.push({ from, to });
     this.#changed();
+    return true;
   }
 
   async onSamePerson(channel: string, id: string, altId: string): Promise<void> {

@@ -129,6 +129,82 @@ const inbound: readonly Sentence[] = [
       expect(await host.texts(2)).toEqual(["first", "second"]);
     },
   },
+  {
+    title: "DISC-1 TG-1 WA-1: a file without words is a message, with what can be known of the file",
+    skipped: ({ person }) => (person?.attaches ? undefined : "not played here"),
+    async run(harness) {
+      const host = await started(harness);
+      const attachment = await harness.person?.attaches?.();
+      expect(await host.texts(1)).toEqual([""]);
+      expect(host.messages[0]?.attachments).toEqual([attachment]);
+    },
+  },
+  {
+    title: "DISC-1 TG-1 WA-1: what a reply answers is quoted, and is not the sender's own text",
+    skipped: ({ person }) => (person?.replies ? undefined : "not played here"),
+    async run(harness) {
+      const host = await started(harness);
+      await harness.person?.replies?.("me too", "I like it");
+      expect(await host.texts(2)).toEqual(["I like it", "me too"]);
+      const [original, reply] = host.messages;
+      expect(reply).toMatchObject({
+        replyToId: original?.id,
+        quoted: { text: "I like it", forwarded: false },
+      });
+    },
+  },
+  {
+    title: "DISC-1 TG-1 WA-1: what is forwarded is somebody else's text from its first word to its last",
+    skipped: ({ person }) => (person?.forwards ? undefined : "not played here"),
+    async run(harness) {
+      const host = await started(harness);
+      await harness.person?.forwards?.("/send off");
+      expect(await host.texts(1)).toEqual([""]);
+      expect(host.messages[0]?.quoted).toMatchObject({ text: "/send off", forwarded: true });
+    },
+  },
+  {
+    title: "DISC-1 TG-1 WA-1: an edit is told as a change of the message, and is no second message",
+    skipped: ({ person }) => (person?.edits ? undefined : "not played here"),
+    async run(harness) {
+      const host = await started(harness);
+      await harness.person?.edits?.("helo", "hello");
+      await harness.platformSays("person", "end");
+      await host.until(() => host.changes.length > 0 && host.messages.length > 1, "both were told");
+      const { id, from } = host.messages[0] ?? {};
+      expect(host.messages.map(({ text }) => text).slice(1)).toEqual(["end"]);
+      expect(host.changes).toEqual([{ id, from, change: "edited", text: "hello" }]);
+    },
+  },
+  {
+    title: "DISC-1 TG-1 WA-1: a removal is told as a change of the message",
+    skipped: ({ person }) => (person?.removes ? undefined : "not played here"),
+    async run(harness) {
+      const host = await started(harness);
+      await harness.person?.removes?.("a slip");
+      await host.until(() => host.changes.length > 0, "it was told");
+      const { id, from } = host.messages[0] ?? {};
+      expect(host.changes).toEqual([{ id, from, change: "deleted" }]);
+    },
+  },
+  {
+    title: "I09: of two accounts each hands over under its own id, and one that stops leaves the other alone",
+    skipped: ({ otherAccount }) => (otherAccount ? undefined : "not played here"),
+    async run(harness) {
+      const second = await harness.otherAccount?.();
+      if (!second) throw new Error("The harness has no other account.");
+      const hosts = [await started(harness), await started(second)];
+      await second.platformSays("person", "hello");
+      await Promise.all(hosts.map((host) => host.texts(1)));
+      const heard = hosts.map(({ messages }) => messages[0]?.from.accountId);
+      expect(heard).toEqual([harness.adapter.accountId, second.adapter.accountId]);
+      expect(new Set(heard).size).toBe(2);
+      await harness.adapter.stop();
+      await second.platformSays("person", "still there?");
+      expect(await hosts[1]?.texts(2)).toEqual(["hello", "still there?"]);
+      await second.adapter.stop();
+    },
+  },
 ];
 
 const lifeCycle: readonly Sentence[] = [
@@ -195,6 +271,26 @@ const lifeCycle: readonly Sentence[] = [
       await harness.platformSays("person", "end");
       await host.until(() => host.messages.some(({ text }) => text === "end"), "the end was heard");
       expect(host.messages.map(({ text }) => text)).toEqual(["once", "end"]);
+    },
+  },
+  {
+    title:
+      "DISC-1 TG-1 WA-1: a new adapter takes over on the same client: it hears each message once, the old one none",
+    skipped: ({ restarted }) => (restarted ? undefined : "not played here"),
+    async run(harness) {
+      const old = await started(harness);
+      await harness.platformSays("person", "before");
+      await old.texts(1);
+      const during = harness.listeners();
+      await harness.adapter.stop();
+      const next = harness.restarted?.();
+      const host = new RecordingHost();
+      await next?.start(host);
+      await harness.platformSays("person", "after");
+      expect(await host.texts(1)).toEqual(["after"]);
+      expect(harness.listeners()).toBe(during);
+      expect(old.messages).toHaveLength(1);
+      await next?.stop();
     },
   },
 ];
@@ -303,6 +399,22 @@ const outbound: readonly Sentence[] = [
       );
     },
   },
+  {
+    title:
+      "L04: choices can be tapped below the last part or are left out; the text is the same with and without",
+    async run(harness) {
+      await started(harness);
+      const choices = [
+        { label: "Silence", command: "/send off" },
+        { label: "Speak", command: "/send on" },
+      ];
+      await send(harness, longText(harness), { choices });
+      const drawn = harness.sent().map((part) => part.buttons ?? []);
+      expect(wordsSent(harness)).toEqual(longText(harness).split(/\s+/));
+      expect(drawn.slice(0, -1).flat()).toEqual([]);
+      expect([[], ["Silence", "Speak"]]).toContainEqual(drawn.at(-1));
+    },
+  },
 ];
 
 const failures: readonly Sentence[] = [
@@ -403,6 +515,20 @@ const failures: readonly Sentence[] = [
       const cut = send(harness, longText(harness), { onPart }, harness.chat, midway.signal);
       expect(await failureOf(cut)).toEqual({ retryable: true, partsSent: 1 });
       expect(harness.sent()).toHaveLength(1);
+    },
+  },
+  {
+    title: "DELIV-1: an aborted signal ends a send that hangs",
+    skipped: ({ hangNextSend }) => (hangNextSend ? undefined : "not played here"),
+    async run(harness) {
+      await started(harness);
+      harness.hangNextSend?.();
+      const stopped = new AbortController();
+      const onPart: OutboundMessage["onPart"] = async () => {
+        void turns(10).then(() => stopped.abort());
+      };
+      const hanging = send(harness, "hello", { onPart }, harness.chat, stopped.signal);
+      expect(await failureOf(hanging)).toMatchObject({ retryable: true, partsSent: 0 });
     },
   },
 ];

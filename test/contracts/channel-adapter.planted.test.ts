@@ -9,13 +9,23 @@ import {
   type Sentence,
 } from "./channel-adapter.contract.ts";
 
-type Flaw = "none" | "echoesTheBot" | "unordered" | "leaksAListener" | "dropsTheTail" | "ignoresStop";
+type Flaw =
+  | "none"
+  | "echoesTheBot"
+  | "unordered"
+  | "leaksAListener"
+  | "dropsTheTail"
+  | "ignoresStop"
+  | "takesEditsForMessages"
+  | "drawsChoicesFirst"
+  | "takesForwardsForWords";
 
 interface Said {
   readonly id: string;
   readonly author: Author;
   readonly text: string;
   readonly at: Address;
+  readonly is?: "edit" | "forward";
 }
 
 const TRAITS = { rateLimit: "reported" } as const;
@@ -30,6 +40,13 @@ describe("the contract notices an adapter that", () => {
     ["leaks a listener", "leaksAListener", "stop leaves nothing behind"],
     ["drops the tail of a long text", "dropsTheTail", "a long text arrives whole and in order"],
     ["ignores stop", "ignoresStop", "after stop nothing is handed over"],
+    ["takes an edit for a message", "takesEditsForMessages", "an edit is told as a change"],
+    [
+      "takes forwarded words for the sender's",
+      "takesForwardsForWords",
+      "what is forwarded is somebody else's text",
+    ],
+    ["draws choices too early", "drawsChoicesFirst", "choices can be tapped below the last part"],
   ] as const)("DISC-1 TG-1 WA-1: %s", async (_, flaw, promise) => {
     const broken = await Promise.all(channelAdapterSentences.map((sentence) => isBroken(sentence, flaw)));
     const titles = channelAdapterSentences.filter((_, index) => broken[index]).map(({ title }) => title);
@@ -53,20 +70,32 @@ class Platform extends EventEmitter<{ said: [Said] }> {
   #count = 0;
   #breakage: { kind: Breakage; afterParts: number } | undefined;
 
-  say(author: Author, text: string, at: Address): void {
-    this.emit("said", { id: String(++this.#count), author, text, at });
+  say(author: Author, text: string, at: Address, is?: "forward"): string {
+    const id = String(++this.#count);
+    this.emit("said", { id, author, text, at, ...(is ? { is } : {}) });
+    return id;
+  }
+
+  edit(id: string, text: string, at: Address): void {
+    this.emit("said", { id, author: "person", text, at, is: "edit" });
   }
 
   breakNext(kind: Breakage, afterParts: number): void {
     this.#breakage = { kind, afterParts };
   }
 
-  store(at: Address, text: string): string {
+  store(at: Address, text: string, buttons: readonly string[]): string {
     const broken = this.#breakage && this.#breakage.afterParts-- === 0 ? this.#breakage.kind : undefined;
     if (broken) this.#breakage = undefined;
     if (broken && broken !== "drop") throw new PlatformError(broken);
     const pings = text.match(/@\w+/g) ?? [];
-    this.stored.push({ chatId: at.chatId, text, pings, ...(at.threadId ? { threadId: at.threadId } : {}) });
+    this.stored.push({
+      chatId: at.chatId,
+      text,
+      pings,
+      buttons,
+      ...(at.threadId ? { threadId: at.threadId } : {}),
+    });
     if (broken) throw new PlatformError(broken);
     this.say("bot", text, at);
     return String(this.#count);
@@ -114,12 +143,14 @@ class MemoryAdapter implements ChannelAdapter {
     const messageIds: string[] = [];
     const parts = split(message.markdown.replaceAll("@", "@\u2060"));
     if (this.#flaw === "dropsTheTail") parts.splice(2);
+    const choices = message.choices?.map(({ label }) => label) ?? [];
+    const drawnAt = this.#flaw === "drawsChoicesFirst" ? 0 : parts.length - 1;
     for (const [part, text] of parts.entries()) {
       if (part < (message.fromPart ?? 0)) continue;
       if (signal.aborted) throw deliveryFailed("The send was stopped.", { retryable: true, partsSent: part });
       await message.onPart?.({ part, state: "starting" });
       try {
-        messageIds.push(this.#platform.store(to, text));
+        messageIds.push(this.#platform.store(to, text, part === drawnAt ? choices : []));
       } catch (error) {
         throw failureOf(error, part);
       }
@@ -128,10 +159,20 @@ class MemoryAdapter implements ChannelAdapter {
     return { messageIds };
   }
 
+  async #handOver(said: Said, host: AdapterHost): Promise<unknown> {
+    const { id, at: from, text, is } = said;
+    if (is === "edit" && this.#flaw !== "takesEditsForMessages") {
+      return host.onMessageChanged({ id, from, change: "edited", text });
+    }
+    const message = inboundOf(said);
+    if (is !== "forward" || this.#flaw === "takesForwardsForWords") return host.onMessage(message);
+    return host.onMessage({ ...message, text: "", quoted: { text, forwarded: true } });
+  }
+
   readonly #onSaid = (said: Said) => {
     const host = this.#host;
     if (!host || (said.author === "bot" && this.#flaw !== "echoesTheBot")) return;
-    const handOver = () => host.onMessage(inboundOf(said)).catch(() => "the host's own affair");
+    const handOver = () => this.#handOver(said, host).catch(() => "the host's own affair");
     this.#handedOver = this.#flaw === "unordered" ? handOver() : this.#handedOver.then(handOver);
   };
 }
@@ -181,7 +222,12 @@ function harnessWith(flaw: Flaw): AdapterHarness {
     thread: { ...chat, threadId: "thread-1" },
     mentionBait: "@everyone",
     sent: () => platform.stored,
-    platformSays: async (author, text, at = chat) => platform.say(author, text, at),
+    platformSays: async (author, text, at = chat) => void platform.say(author, text, at),
+    person: {
+      forwards: async (text) => void platform.say("person", text, chat, "forward"),
+      edits: async (text, into) => platform.edit(platform.say("person", text, chat), into, chat),
+    },
+    restarted: () => new MemoryAdapter(platform, flaw),
     breakNextSend: (kind, afterParts = 0) => platform.breakNext(kind, afterParts),
     listeners: () => platform.listenerCount("said"),
     close: async () => undefined,

@@ -92,6 +92,27 @@ export function recordsContract(name: string, harness: StorageHarness): void {
       expect(await people.get("discord:2")).toEqual({ ids: ["2"] });
     });
 
+    it("STORE-4: a damaged record is written over only by a write that says so, and is none to it", async () => {
+      const { storage, people, damage } = await open();
+      for (const key of ["discord:1", "discord:2"]) await people.update(key, () => ({ ids: ["1"] }));
+      damage("person/discord:1");
+      const seen: unknown[] = [];
+      const write = (key: string) => ({
+        type: "record" as const,
+        table: "person" as const,
+        key,
+        change: (current: unknown) => {
+          seen.push(current);
+          return { ids: ["new"] };
+        },
+      });
+      await expect(storage.apply([write("discord:1")])).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+      for (const key of ["discord:1", "discord:2"])
+        await storage.apply([{ ...write(key), evenDamaged: true }]);
+      expect(seen).toEqual([undefined, { ids: ["1"] }]);
+      expect(await people.get("discord:1")).toEqual({ ids: ["new"] });
+    });
+
     it("STORE-4: a store that fails is unreachable, never empty", async () => {
       const { people, breakStore } = await open();
       await people.update("discord:1", () => ({ ids: ["1"] }));

@@ -22,7 +22,7 @@ describe("the config", () => {
     expect(config.session).toMatchObject({ scope: "per-sender", dmScope: "main", mainKey: "main" });
     expect(config.session.agentToAgent.maxPingPongTurns).toBe(5);
     expect(config.tools.sessions.visibility).toBe("tree");
-    expect(config.tools.agentToAgent).toEqual({ enabled: false, allow: [] });
+    expect(config.tools.agentToAgent).toEqual({ enabled: false, allow: [], maxSendsPerHour: 120 });
     expect(channelConfig(config, "telegram")).toMatchObject({ dmPolicy: "allowlist", requireMention: true });
   });
 
@@ -79,6 +79,26 @@ describe("the config", () => {
       /session\.dmScope/,
     ],
     [
+      "IN-1: pairing while one session holds all direct messages",
+      { channels: { telegram: { dmPolicy: "pairing" } } },
+      /"pairing" would.*set session\.dmScope/,
+    ],
+    [
+      "IN-1: pairing while everybody shares one session",
+      { session: { dmScope: "per-peer", scope: "global" }, channels: { telegram: { dmPolicy: "pairing" } } },
+      /set session\.scope/,
+    ],
+    [
+      "IN-1: tools of a topic",
+      { channels: { telegram: { groups: { "-1:topic:5": { tools: { allow: [], deny: ["*"] } } } } } },
+      /groups\["-1:topic:5"\]\.tools: .*write them below "-1"/,
+    ],
+    [
+      "IN-1: a name without a letter",
+      { channels: { telegram: { mentionNames: ["..."] } } },
+      /mentionNames\[0\]/,
+    ],
+    [
       "CMD-2: everybody in an allow list",
       { channels: { telegram: { allowFrom: ["*"] } } },
       /"\*" is not an id/,
@@ -93,6 +113,11 @@ describe("the config", () => {
     expect(
       problemsOf({ session: { dmScope: "per-peer" }, channels: { telegram: { dmPolicy: "open" } } }),
     ).toEqual([]);
+  });
+
+  it("IN-1: pairing goes with a scope of its own, and a topic may say whether it needs a mention", () => {
+    const telegram = { dmPolicy: "pairing", groups: { "-1:topic:5": { requireMention: false } } };
+    expect(problemsOf({ session: { dmScope: "per-peer" }, channels: { telegram } })).toEqual([]);
   });
 
   it("POL-1: warns about a Discord rule for groups alone, which leaves guild channels out", () => {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../src/core/ports/host.ts";
 
 interface Timer {
-  readonly dueMs: number;
+  dueMs: number;
   readonly callback: () => void;
 }
 
@@ -9,7 +9,10 @@ interface Timer {
 export interface FakeClock extends Clock {
   /** Moves on in small steps, so that what timers start is finished before later timers fire. */
   advance(ms: number): Promise<void>;
-  /** The machine slept: the time is another one, and timers that were due meanwhile fire once, with the next `advance`. */
+  /**
+   * The machine slept: the time is another one, and timers that were due meanwhile fire once, with the next `advance`. Less than 0: the clock is set
+   * back, and timers go on as if it had not been.
+   */
   skip(ms: number): void;
   /** Timers that have not fired. */
   pending(): number;
@@ -42,6 +45,7 @@ export function fakeClock(startMs = Date.UTC(2026, 10, 30, 10, 0, 0)): FakeClock
     advance,
     skip: (ms) => {
       nowMs += ms;
+      if (ms < 0) for (const timer of timers) timer.dueMs += ms;
     },
     pending: () => timers.size,
     after(ms, callback) {

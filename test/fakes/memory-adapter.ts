@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { deliveryFailed } from "../../src/core/errors.ts";
+import { given } from "../../src/core/given.ts";
 import type {
   Acceptance,
   AdapterHost,
@@ -9,11 +10,14 @@ import type {
   InboundMessage,
   OutboundMessage,
 } from "../../src/core/ports/chat.ts";
+import type { NativeCommandCall } from "../../src/core/ports/command.ts";
 
 export interface Sent {
   readonly to: Address;
   readonly text: string;
   readonly deliveryId: string;
+  readonly choices?: OutboundMessage["choices"];
+  readonly replyToId?: string;
 }
 
 /** A platform in memory: remembers what was sent and typed, and lets people write. */
@@ -25,7 +29,11 @@ export interface MemoryAdapter extends ChannelAdapter {
   /** A person writes. Resolves with what the core made of it. */
   says(text: string, message?: Partial<InboundMessage>): Promise<Acceptance>;
   /** The person uses a native command. */
-  calls(name: string, text: string, message?: Partial<InboundMessage>): Promise<string | undefined>;
+  calls(
+    name: string,
+    text: string,
+    message?: Partial<InboundMessage> & Pick<NativeCommandCall, "isPublic">,
+  ): Promise<string | undefined>;
   /** The next sends fail like this, one each. */
   failNext(...failures: readonly ("permanent" | "transient" | "uncertain")[]): void;
   readonly host: AdapterHost;
@@ -37,6 +45,8 @@ export function memoryAdapter(
     accountId?: string;
     repeatable?: boolean;
     ownIds?: readonly string[];
+    /** The account's own id, as other accounts hear it. */
+    botId?: string;
     /** Called when a send has begun and the platform has not got it yet. */
     whileSending?: () => void;
     /** Called when a part has been sent and confirmed, and the send has not ended yet. */
@@ -71,7 +81,8 @@ export function memoryAdapter(
         ...(failure === "uncertain" ? { uncertain: true } : {}),
       });
     }
-    sent.push({ to, text: message.markdown, deliveryId: message.deliveryId });
+    const { markdown: text, deliveryId, choices, replyToId } = message;
+    sent.push({ to, text, deliveryId, ...given({ choices, replyToId }) });
     const messageId = `${channel}-${sent.length}`;
     await message.onPart?.({ part: 0, state: "sent", messageId });
     options.onceSent?.();
@@ -98,6 +109,7 @@ export function memoryAdapter(
       return started();
     },
     ...(options.ownIds === undefined ? {} : { ownIds: () => options.ownIds ?? [] }),
+    hasPosted: ({ sender }) => sender.id === options.botId,
     async start(given) {
       host = given;
     },
@@ -123,7 +135,7 @@ export function memoryAdapter(
         text,
         from,
         sender,
-        ...(locale === undefined ? {} : { locale }),
+        ...given({ locale, isPublic: message.isPublic }),
       });
       return reply?.text;
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ScriptTurn } from "../../src/agents/scripted-agent.ts";
 import type { ConfigInput } from "../../src/core/config.ts";
-import { aBoard, type Board } from "../fakes/a-board.ts";
+import { aBoard, type Board, use } from "../fakes/a-board.ts";
 import {
   type Cast,
   cast,
@@ -205,7 +205,35 @@ describe('SPAWN-10: a child with cleanup "delete"', () => {
     await later(board, DAY_MS);
     await later(board, MINUTE_MS);
     expect(await keys(board)).not.toContain(key);
-    expect(childrenOf(board)[0]).toMatchObject({ post: { state: "failed" }, cleared: true });
+    const { found } = await board.deliveries.deadLetters();
+    expect(found).toMatchObject([{ sessionKey: "agent:main:main", state: "failed" }]);
+    // Its record may be gone already, as its first run ended a day ago, and goes with its last run at the latest.
+    await later(board, DAY_MS);
+    await later(board, 60 * MINUTE_MS);
+    expect(childrenOf(board)).toEqual([]);
+  });
+
+  it("M02: leaves an announcement that was not delivered to its requester, whose owner can send it when the child is gone", async () => {
+    const { board, key } = await asked({ cleanup: "delete" });
+    board.telegram.failNext("permanent");
+    await pass(board, 60_000);
+    expect(await keys(board)).not.toContain(key);
+    const { found } = await board.deliveries.deadLetters();
+    expect(await board.deliveries.retry(found.map(({ id }) => id))).toBe(1);
+    await board.quiet();
+    expect(postsOf(board).at(-1)).toContain("It went well.");
+  });
+
+  it("M02: whose announcement was sent again is shown with an announcement that was delivered", async () => {
+    const { board } = await asked({});
+    board.telegram.failNext("permanent", "permanent");
+    await pass(board, 60_000);
+    const post = () => use(board, "main", "subagents", { action: "list" });
+    for (const state of ["failed", "failed", "delivered"]) {
+      expect(JSON.stringify(await post())).toContain(`"post":"${state}"`);
+      await board.deliveries.retry((await board.deliveries.deadLetters()).found.map(({ id }) => id));
+      await board.quiet();
+    }
   });
 
   it("goes once an announcement cannot be delivered at all", async () => {

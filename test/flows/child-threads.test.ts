@@ -628,12 +628,12 @@ describe("how a child's thread ends", () => {
 
     await later(board, 24 * HOUR_MS + 1000);
     expect(await keysOf(board)).not.toContain(child);
-    expect(await board.discord.says("three", { from: THREAD, addressed: false })).toBe("ignored");
+    expect(await board.discord.says("three", { from: THREAD, addressed: false })).toBe("context");
     expect(await board.discord.says("four", { from: THREAD })).toBe("run");
     await board.quiet();
     expect(sentTo(board, "thread-1").at(-1)).toBe("main: four");
     expect(await keysOf(board)).toEqual(expect.arrayContaining([THREAD_KEY]));
-    expect(await textsOf(board, THREAD_KEY)).toEqual(["four", "main: four"]);
+    expect(await textsOf(board, THREAD_KEY)).toEqual(["three", "four", "main: four"]);
     expect(await textsOf(board, child)).not.toContain("four");
   });
 
@@ -667,7 +667,7 @@ describe("how a child's thread ends", () => {
     const done = board.gateway.call(method, { sessionKey: String(answers[0]?.childSessionKey), ...more });
     await board.clock.advance(MINUTE_MS);
     await done;
-    expect(await board.discord.says("one", { from: THREAD, addressed: false })).toBe("ignored");
+    expect(await board.discord.says("one", { from: THREAD, addressed: false })).toBe("context");
     await board.discord.says("two", { from: THREAD });
     await board.quiet();
     expect(sentTo(board, "thread-1")).toEqual(["child: Look", "main: two"]);

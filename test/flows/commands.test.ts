@@ -115,9 +115,9 @@ describe("/send", () => {
     "`/send off`",
     "> /send off",
     "send off",
-    "/whoami really",
-    "/status please",
-    "/tools all",
+    "/whoami really now",
+    "/status please, now",
+    "/tools all of them",
     "/weather",
   ])("CMD-1: %j is words for the agent", async (text) => {
     const board = await aBoard();
@@ -610,15 +610,20 @@ describe("the other commands", () => {
     ]);
   });
 
-  it("STATUS-1: /status names the key and where replies go in a direct chat only; in a room everybody reads along", async () => {
+  it("STATUS-1 CMD-4: /status names the key and where replies go to the caller alone; in a room where others read along neither", async () => {
     const board = await aBoard();
     await board.telegram.says("hello");
     await says(board, "hello");
     const direct = await board.telegram.calls("status", "");
     expect(direct).toContain("\nKey: `agent:main:main`\nReplies go to telegram: 1001\n");
-    const room = await board.telegram.calls("status", "", { from: ROOM });
+    const alone = await board.telegram.calls("status", "", { from: ROOM });
+    expect(alone).toContain(`\nKey: \`${ROOM_KEY}\`\nReplies go to telegram: -100\n`);
+    const room = await board.telegram.calls("status", "", { from: ROOM, isPublic: true });
     expect(room).toContain("Session: telegram:g-100");
     expect(room).not.toMatch(/agent:|Replies go/);
+    await says(board, "/status");
+    expect(texts(board).at(-1)).toContain("Session: telegram:g-100");
+    expect(texts(board).at(-1)).not.toMatch(/agent:|Replies go/);
   });
 
   it("STATUS-1: /status says everything that session_status knows, in each language", async () => {
@@ -651,7 +656,7 @@ describe("the other commands", () => {
     });
     const said = await Promise.all(
       ["en", "es", "pt", "hi"].map(async (locale) => {
-        const text = await board.telegram.calls("status", "", { from: ROOM, locale });
+        const text = await board.telegram.calls("status", "", { from: ROOM, locale, isPublic: true });
         return text?.split("\n") ?? [];
       }),
     );
@@ -716,7 +721,8 @@ describe("the other commands", () => {
     await slow.reached;
     await board.discord.says("and hurry", { from: at("discord", "channel", "5", "thread-1") });
     await board.clock.advance(5000);
-    const text = await board.discord.calls("status", "", { from: at("discord", "channel", "5", "thread-1") });
+    const from = at("discord", "channel", "5", "thread-1");
+    const text = await board.discord.calls("status", "", { from, isPublic: true });
     expect(text).toContain(
       "\nRunning for 5s\n1 run is waiting.\nTask: “sort it”\nGiven by discord:g-5\nTime left: 1m25s\n",
     );

@@ -473,7 +473,7 @@ describe("every message once", () => {
         replay: true,
         addressed: false,
       }),
-    ).toBe("ignored");
+    ).toBe("context");
     await board.quiet();
     expect(await keys(board)).toEqual(["agent:main:whatsapp:direct:+5"]);
     expect(await said(board, "agent:main:whatsapp:direct:+5")).toEqual(["three days ago"]);

@@ -65,7 +65,8 @@ describe("what a spawn makes", () => {
     async (_, task) => {
       const { script } = spawner();
       const board = await aBoard({ agents: { main: script } });
-      await board.telegram.says(JSON.stringify({ task }));
+      await board.gateway.call("agent", { agentId: "main", message: "hello" });
+      await use(board, MAIN, "sessions_spawn", { task });
       await board.quiet();
       const [request] = tasksOf(board.agents.main);
       // Not toBe: nobody wants to read 64 kB of difference.

@@ -711,12 +711,12 @@ describe("what is typed", () => {
     "/subagents stop all now",
     "/subagents stop all!",
     "/subagents 1",
-    "/subagents info „lead“",
+    "/subagents info (lead)",
     "/subagents info a,b",
     "/subagents info\nlead",
     "/subagents info lead\nplease",
     `/subagents info ${"x".repeat(201)}`,
-    "/stop it",
+    "/stop it now",
     "/stop.",
     "/stopp",
     "stop",
@@ -757,13 +757,15 @@ describe("what is typed", () => {
   });
 
   it("CMD: whatever is typed, a command takes the words that it has room for, and everything else is for the agent", async () => {
+    const letters = /^[\p{L}\p{M}]{1,40}$/u;
     const room: Readonly<Record<string, readonly RegExp[]>> = {
-      send: [/^[a-z]+$/i],
-      subagents: [/^[a-z]+$/i, /^[\p{L}\p{M}\p{N}_#.:@/-]{1,200}$/u],
-      status: [],
-      stop: [],
-      whoami: [],
-      help: [],
+      send: [letters],
+      subagents: [letters, /^[\p{L}\p{M}\p{N}_#.:@/+%-]{1,200}$/u],
+      // A single word behind them is taken for a slip.
+      status: [letters],
+      stop: [letters],
+      whoami: [letters],
+      help: [letters],
     };
     const board = await aBoard();
     await fc.assert(

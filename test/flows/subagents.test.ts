@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TaskView } from "../../src/core/children/task-row.ts";
+import type { TaskView } from "../../src/core/children/task-view.ts";
 import type { ConfigInput } from "../../src/core/config.ts";
 import { aBoard, type Board, type BoardOptions, LEASE_MS, type Script, use } from "../fakes/a-board.ts";
 import {

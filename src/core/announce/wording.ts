@@ -1,5 +1,6 @@
 import type { Provenance } from "../ports/run.ts";
 import { withoutInvisible } from "../text/invisible.ts";
+import { markedLines } from "../text/lines.ts";
 
 /** What a model reads of other sessions; of subagents: children/wording.ts. English, neutral, stable. */
 
@@ -109,10 +110,7 @@ function field(name: string, value: string | undefined): string {
 
 /** Somebody else's words: every line of them, whatever ends it, is marked as such. */
 export function quoted(text: string): string {
-  return neutralizeMarkers(text)
-    .split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/)
-    .map((line) => `> ${line}`)
-    .join("\n");
+  return markedLines(neutralizeMarkers(text), "> ");
 }
 
 /** Whether the letters after this bracket, as an eye reads them, are those of a marker. */

@@ -1,16 +1,16 @@
 import { SwitchboardError } from "../errors.ts";
 import { given } from "../given.ts";
+import { oneLessIn, oneMoreIn } from "../policy/spent-hour.ts";
 import type { Family, Place } from "../ports/child.ts";
 
 /** Under this key the family of all requesters together is counted. */
 export const EVERYBODY = "*";
 
-const HOUR_MS = 3_600_000;
 /** A place that was taken for a task which never came (the process ended in between) is free again after this. */
 export const RESERVED_MS = 300_000;
 const MAX_RECENT = 100;
 
-const NOBODY: Family = { open: [], spawned: 0, untold: [], recent: [], hour: { sinceMs: 0, count: 0 } };
+const NOBODY: Family = { open: [], spawned: 0, untold: [], recent: [], hour: [] };
 
 export interface FamilyLimits {
   readonly maxOpen: number;
@@ -43,16 +43,9 @@ export function withOpened(
     return { ...ended, open: [...others, isForGood ? held : entry], spawned, hour };
   }
   if (others.length >= limits.maxOpen) throw full(others.length, limits);
-  // Clocks are set back at times.
-  const isThisHour = hour.sinceMs <= nowMs && nowMs - hour.sinceMs < HOUR_MS;
-  const counted = isThisHour ? hour : { sinceMs: nowMs, count: 0 };
-  if (counted.count >= limits.maxPerHour) throw spent(counted.count, limits);
-  return {
-    ...ended,
-    open: [...others, entry],
-    spawned: number,
-    hour: { ...counted, count: counted.count + 1 },
-  };
+  const counted = oneMoreIn(hour, nowMs, limits.maxPerHour);
+  if (!("hour" in counted)) throw spent(counted.count, limits);
+  return { ...ended, open: [...others, entry], spawned: number, hour: counted.hour };
 }
 
 /** The task has ended and gives its place back; its requester has still to hear of it. An end that is written twice changes nothing. */
@@ -77,9 +70,8 @@ export function withTold(current: Family | undefined, ids: readonly string[]): F
 /** The task never began: as if it had not been asked for. */
 export function withoutPlace(current: Family | undefined, id: string): Family | undefined {
   if (current?.open.some((one) => one.id === id) !== true) return current;
-  const { hour } = current;
   const open = current.open.filter((one) => one.id !== id);
-  return { ...current, open, hour: { ...hour, count: Math.max(0, hour.count - 1) } };
+  return { ...current, open, hour: oneLessIn(current.hour) };
 }
 
 /** Two families of one requester whose session moved. */
@@ -94,8 +86,12 @@ export function joined(one: Family, other: Family | undefined): Family {
     spawned,
     untold,
     recent,
-    hour: one.hour.sinceMs > other.hour.sinceMs ? one.hour : other.hour,
+    hour: lastOf(one) > lastOf(other) ? one.hour : other.hour,
   };
+}
+
+function lastOf({ hour }: Family): number {
+  return hour.at(-1)?.atMs ?? 0;
 }
 
 function isForsaken({ sinceMs, reserved }: Place, nowMs: number): boolean {

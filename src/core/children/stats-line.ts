@@ -1,5 +1,6 @@
 import type { Child } from "../ports/child.ts";
 import type { Usage } from "../ports/session.ts";
+import { duration } from "../text/duration.ts";
 
 export type StatsLevel = "full" | "short" | "off";
 
@@ -31,14 +32,6 @@ export function statsLine(child: Child, level: StatsLevel, where?: Whereabouts):
 /** A text with stats lines as those may read it who may not know where transcripts lie. */
 export function withoutTranscript(text: string): string {
   return text.replace(/^(Stats: .*) • transcript .*$/gm, "$1");
-}
-
-/** `1h02m`, `5m12s`, `8s`. */
-export function duration(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
-  if (hours > 0) return `${hours}h${String(minutes).padStart(2, "0")}m`;
-  return minutes > 0 ? `${minutes}m${String(rest).padStart(2, "0")}s` : `${rest}s`;
 }
 
 /** The counters of two runs together; what neither reported stays absent. */

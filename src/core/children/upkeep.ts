@@ -1,4 +1,6 @@
+import { nextId } from "../delivery/dead-letter.ts";
 import type { Child, ChildPost } from "../ports/child.ts";
+import type { RunId, RunRecord } from "../ports/engine.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Write } from "../ports/storage.ts";
 import { type Aftermath, NOTHING } from "../runs/executor-parts.ts";
@@ -54,20 +56,27 @@ async function cleanUp(child: Child, parts: ChildParts): Promise<Aftermath> {
   return { writes: [known], effects: [upkeepRun(child, "archive", { nowMs, dueMs, mark: dueMs })] };
 }
 
-/** What the record says of the post or, while nobody has written it down yet, its delivery. */
+/** What the record says of the post or, while nobody has written it down yet or somebody has asked for it again, its delivery. */
 export async function postOf(
   { post }: Child,
   { queue }: Pick<ChildParts, "queue">,
 ): Promise<ChildPost | undefined> {
-  if (post?.state !== "pending" || post.deliveryId === undefined) return post;
-  const delivery = await queue.get(post.deliveryId);
-  if (delivery?.endedAtMs === undefined) return post;
+  if (post?.deliveryId === undefined || post.state === "delivered") return post;
+  const delivery = await lastEnded(post.deliveryId, queue);
+  if (delivery === undefined) return post;
   // Results of deliveries are written by the outbox only.
   const result = delivery.result as
     | { readonly state?: ChildPost["state"]; readonly reason?: string }
     | undefined;
   const { state = "failed", reason } = result ?? {};
   return reason === undefined ? { ...post, state } : { ...post, state, reason };
+}
+
+/** The newest try of a delivery that has ended. The first may be forgotten before the others. */
+async function lastEnded(id: RunId, queue: ChildParts["queue"]): Promise<RunRecord | undefined> {
+  const [first, next] = await Promise.all([queue.get(id), queue.get(nextId(id))]);
+  const later = next === undefined ? undefined : await lastEnded(next.id, queue);
+  return later ?? (first?.endedAtMs === undefined ? undefined : first);
 }
 
 /** The session and all that was said in it; transcripts first, as they are found through the session. */

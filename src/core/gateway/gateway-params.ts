@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { KEY_UNITS } from "../limits.ts";
+import { messageText } from "../message-text.ts";
 import { sessionPatch } from "../session/patch.ts";
 
-const target = { sessionKey: z.string().trim().min(1).max(1024) };
-const message = z.string().min(1).max(65_536);
+const target = { sessionKey: z.string().trim().min(1).max(KEY_UNITS) };
+const message = messageText("message");
 const text = z.string().trim().min(1).max(200).optional();
 
 /** What each call takes; every problem is named at once. */

@@ -1,6 +1,7 @@
 import type { Children } from "../children/children.ts";
 import type { Config } from "../config.ts";
 import type { SendCheck } from "../delivery/send-check.ts";
+import type { Undelivered } from "../delivery/undelivered.ts";
 import { SwitchboardError } from "../errors.ts";
 import type { RunQueue } from "../ports/engine.ts";
 import type { Clock, Logger } from "../ports/host.ts";
@@ -23,6 +24,7 @@ export interface GatewayParts {
   readonly sendCheck: SendCheck;
   readonly redactor: Redactor;
   readonly children: Children;
+  readonly undelivered: Pick<Undelivered, "forget">;
   /** sessions_list and sessions_history for the host itself, which skips visibility. */
   readonly tools: (session: Session) => readonly BoundTool[];
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import type { SendCheck } from "../delivery/send-check.ts";
 import { messageOf } from "../errors.ts";
 import { mayEnter } from "../policy/people.ts";
 import type { Acceptance, AdapterHost, Address, ChannelAdapter, InboundMessage } from "../ports/chat.ts";
@@ -12,10 +13,13 @@ import type {
 import type { RunQueue } from "../ports/engine.ts";
 import type { Clock, Logger } from "../ports/host.ts";
 import { deliveryPool } from "../runs/run-id.ts";
+import { newSession } from "../session/arrival.ts";
 import type { Moves } from "../session/moves.ts";
 import type { People } from "../session/people.ts";
+import type { Sessions } from "../session/sessions.ts";
 import type { Redactor } from "../transcript/redact.ts";
 import type { FindOrigin } from "./origin.ts";
+import type { Overheard } from "./overheard.ts";
 
 /** How often, and after how long, a message that the store could not take is tried again before the platform is told. */
 const RETRY_DELAYS_MS: readonly number[] = [100, 500, 2000, 5000];
@@ -25,8 +29,11 @@ export interface AdapterHostParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly queue: RunQueue;
+  readonly sessions: Pick<Sessions, "get">;
+  readonly sendCheck: SendCheck;
   readonly moves: Moves;
   readonly people: People;
+  readonly overheard: Overheard;
   readonly router: CommandRouter;
   readonly findOrigin: FindOrigin;
   readonly accept: (message: InboundMessage) => Promise<Acceptance>;
@@ -74,7 +81,16 @@ export function createAdapterHost(adapter: ChannelAdapter, parts: AdapterHostPar
   async function answer(call: NativeCommandCall): Promise<CommandReply | undefined> {
     if (!(await mayUse(call))) return undefined;
     const reply = await router.run(call, "native");
-    return reply && { ...reply, text: parts.exactRedactor.redact(reply.text).text };
+    if (reply === undefined || !(await mayShow(call, reply))) return undefined;
+    return { ...reply, text: parts.exactRedactor.redact(reply.text).text };
+  }
+
+  /** What everybody reads follows the policy, as it does when it is sent. */
+  async function mayShow(call: NativeCommandCall, { evenIfDenied }: CommandReply): Promise<boolean> {
+    if (call.isPublic !== true || evenIfDenied === true) return true;
+    const { key, agentId } = await parts.findOrigin(call);
+    const toBe = newSession({ key, agentId, nowMs: clock.now(), newSessionId: "" });
+    return (await parts.sendCheck((await parts.sessions.get(key)) ?? toBe, call.from)).allowed;
   }
 
   async function complete(call: CompletionCall): Promise<readonly Completion[]> {
@@ -83,11 +99,13 @@ export function createAdapterHost(adapter: ChannelAdapter, parts: AdapterHostPar
     return found.map((one) => ({ ...one, name: parts.exactRedactor.redact(one.name).text }));
   }
 
-  async function moved(from: Address, to: Address): Promise<void> {
+  async function moved(from: Address, to: Address): Promise<true> {
     const somebody = { id: "0", isBot: false };
     const old = await parts.findOrigin({ from, sender: somebody });
     const next = await parts.findOrigin({ from: to, sender: somebody });
     await parts.moves.start(old.key, next.place, to);
+    await parts.overheard.move(old.place.key, next.place.key);
+    return true;
   }
 
   return {
@@ -95,9 +113,9 @@ export function createAdapterHost(adapter: ChannelAdapter, parts: AdapterHostPar
     showMenus: config.commands.native,
     logger,
     onMessage,
-    onCommand: (call) => quietly("A command", () => answer(call)),
+    onCommand: (call) => answer(call).catch((error: unknown) => router.failed(call, error)),
     onComplete: async (call) => (await quietly("A suggestion", () => complete(call))) ?? [],
-    onChatMoved: async (from, to) => quietly("Moving a chat", () => moved(from, to)),
+    onChatMoved: async (from, to) => (await quietly("Moving a chat", () => moved(from, to))) ?? false,
     onSamePerson: async (channel, id, altId) =>
       quietly("Joining two ids", () => people.join(channel, id, altId)),
     onMessageChanged: async ({ change, id }) =>

@@ -4,7 +4,7 @@ import type { CommandReply, CommandRouter, NativeCommandCall } from "../ports/co
 import type { ClaimedRun, NewRun, RunSettlement } from "../ports/engine.ts";
 import type { Clock, Json } from "../ports/host.ts";
 import type { SessionKey } from "../ports/session.ts";
-import { deliveryId, inboundRunId } from "../runs/run-id.ts";
+import { deliveryId, inboundRunId, joined } from "../runs/run-id.ts";
 import type { FindOrigin } from "./origin.ts";
 
 /** Commands have their own pool: `/send off` must not wait behind busy agents. */
@@ -15,7 +15,7 @@ export function commandRun(call: NativeCommandCall): NewRun {
   const { channel, accountId, chatId } = call.from;
   return {
     id: inboundRunId(call.from, call.id),
-    lane: `${COMMAND_POOL}:${[channel, accountId, chatId].map(encodeURIComponent).join(":")}`,
+    lane: joined(COMMAND_POOL, [channel, accountId, chatId]),
     pool: COMMAND_POOL,
     kind: "command",
     // Calls are plain data; Json cannot express the optional members of a named type.

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import { type Config, channelConfig } from "../config.ts";
 import { given } from "../given.ts";
 import { isOwner, type Owners } from "../policy/people.ts";
 import type { Address, Sender } from "../ports/chat.ts";
@@ -9,6 +9,7 @@ import type { Moves, Place } from "../session/moves.ts";
 import type { People } from "../session/people.ts";
 import { linkedName, personIds, type SamePerson } from "../session/person.ts";
 import { type ResolvedChat, resolveChat } from "../session/resolve.ts";
+import type { Pairing } from "./pairing.ts";
 
 /** Where something came from, as the switchboard sees it. Key and agent are those of the session as it is now. */
 export interface Origin extends ResolvedChat {
@@ -23,6 +24,8 @@ export interface Origin extends ResolvedChat {
   readonly childThread?: "here" | "overheard";
   /** The config joins this person's ids across channels. */
   readonly linked: boolean;
+  /** An owner has approved the person for direct messages to this account, and they need it: `dmPolicy` is "pairing". */
+  readonly paired: boolean;
   readonly samePerson: SamePerson;
 }
 
@@ -39,13 +42,14 @@ export interface OriginParts {
   readonly owners: Owners;
   readonly people: People;
   readonly moves: Moves;
+  readonly pairing: Pick<Pairing, "isPaired">;
   /** Ids of the account behind an adapter, where its own chat counts as the owner's. */
   ownIds(channel: string, accountId: string): readonly string[];
 }
 
 /** From a chat and a person to a session: which agent, which key, and who is asking. A chat that moved is found at its new place. Writes nothing. */
 export function createFindOrigin(parts: OriginParts): FindOrigin {
-  const { config, names, agentIds, owners, people, moves } = parts;
+  const { config, names, agentIds, owners, people, moves, pairing } = parts;
   return async ({ from, sender, guildId }) => {
     const { samePerson, joining } = await people.known(from.channel, sender);
     const options = { agentIds, defaultAgentId: names.defaultAgentId, samePerson };
@@ -55,6 +59,9 @@ export function createFindOrigin(parts: OriginParts): FindOrigin {
     const keys = from.chatType === "direct" && ids.length > 1 ? keysAlone(ids, place, parts) : [];
     const { session, arrival, moving } = await moves.find(chat, keys, from);
     const ownIds = parts.ownIds(from.channel, from.accountId);
+    const owner = isOwner(owners, from.channel, sender, { samePerson, ownIds });
+    const linked = linkedName(from.channel, ids, config) !== undefined;
+    const pairs = from.chatType === "direct" && channelConfig(config, from.channel).dmPolicy === "pairing";
     return {
       ...chat,
       key: session?.key ?? chat.key,
@@ -62,8 +69,10 @@ export function createFindOrigin(parts: OriginParts): FindOrigin {
       place: chat,
       ...given({ childThread: childThreadAt(from, session) }),
       arrival: { key: arrival.key, agentId: arrival.agentId, writes: [...joining, ...moving] },
-      owner: isOwner(owners, from.channel, sender, { samePerson, ownIds }),
-      linked: linkedName(from.channel, ids, config) !== undefined,
+      owner,
+      linked,
+      // Nobody else's record keeps an owner out.
+      paired: pairs && !owner && !linked && (await pairing.isPaired(from, ids)),
       samePerson,
     };
   };

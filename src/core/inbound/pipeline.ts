@@ -1,16 +1,21 @@
-import type { Config } from "../config.ts";
+import { type Config, channelConfig } from "../config.ts";
 import { isForBot, mayEnter } from "../policy/people.ts";
-import type { Acceptance, InboundMessage } from "../ports/chat.ts";
-import type { CommandRouter } from "../ports/command.ts";
+import type { Acceptance, ChannelAdapter, InboundMessage } from "../ports/chat.ts";
+import type { CommandRouter, NativeCommandCall } from "../ports/command.ts";
 import type { RunQueue } from "../ports/engine.ts";
 import type { Events } from "../ports/events.ts";
 import type { Clock, Logger } from "../ports/host.ts";
-import { type JobKind, jobRun } from "../runs/job.ts";
-import { inboundRunId } from "../runs/run-id.ts";
-import type { Standing } from "../session/arrival.ts";
+import type { Session } from "../ports/session.ts";
+import { isStale } from "../session/freshness.ts";
 import type { Sessions } from "../session/sessions.ts";
+import { createBotLoop, isOwnPost } from "./bot-loop.ts";
+import { boundedMessage } from "./bounded.ts";
 import { commandRun } from "./command-run.ts";
+import type { Incoming, Intake } from "./intake.ts";
 import type { FindOrigin, Origin } from "./origin.ts";
+import type { Overheard } from "./overheard.ts";
+import type { Pairing } from "./pairing.ts";
+import { createStrangers } from "./strangers.ts";
 
 export interface PipelineParts {
   readonly config: Config;
@@ -21,6 +26,16 @@ export interface PipelineParts {
   readonly sessions: Sessions;
   readonly router: CommandRouter;
   readonly findOrigin: FindOrigin;
+  readonly overheard: Overheard;
+  readonly intake: Intake;
+  readonly pairing: Pick<Pairing, "ask">;
+  readonly adapters: readonly ChannelAdapter[];
+}
+
+/** What becomes of a message, and why where nothing does. */
+interface Verdict {
+  readonly acceptance: Acceptance;
+  readonly reason?: string;
 }
 
 /**
@@ -28,75 +43,86 @@ export interface PipelineParts {
  * The run's id derives from the message, so a second hand-over is recognised by the same write that accepts the first.
  */
 export function createPipeline(parts: PipelineParts): (message: InboundMessage) => Promise<Acceptance> {
-  const { config, clock, events, logger, queue, sessions, router } = parts;
-  const strangers = new Set<string>();
-  return async (message) => {
+  const { config, clock, events, overheard, queue, sessions, router } = parts;
+  const turnAway = createStrangers(parts);
+  const botLoop = createBotLoop(parts);
+  return async (received) => {
+    const message = boundedMessage(received, parts.logger);
     const origin = await parts.findOrigin(message);
-    const may = mayEnter(message, config, origin);
-    const isOverheard = origin.childThread === "overheard";
-    const acceptance = may.admitted && !isOverheard ? await accept(message, origin) : "ignored";
-    if (!may.admitted) refused(message, may.reason);
+    const refusal = await refusalOf(message, origin);
+    const verdict = refusal === undefined ? await accept(message, origin) : ignored(refusal);
     events.emit("message.accepted", {
       from: message.from,
       messageId: message.id,
-      acceptance,
+      ...verdict,
       atMs: clock.now(),
     });
-    return acceptance;
+    return verdict.acceptance;
   };
 
-  /** The first stranger of a channel is worth a line: whoever expected an answer will ask why there was none. */
-  function refused({ from }: InboundMessage, reason: string): void {
-    const level = from.chatType === "direct" && !strangers.has(from.channel) ? "warn" : "debug";
-    if (level === "warn") strangers.add(from.channel);
-    logger[level]({ channel: from.channel, reason }, "A message was not admitted");
-  }
-
-  async function accept(message: InboundMessage, origin: Origin): Promise<Acceptance> {
-    const isOld = message.replay === true;
-    const call = router.parse(message);
-    // What an owner wanted then need not be what is wanted now.
-    if (call !== undefined && isOld) return "ignored";
-    if (call !== undefined) {
-      return done(await queue.enqueue(commandRun(call), { writes: origin.arrival.writes }), "command");
+  /** Why a message is not for this bot at all, whatever it says. */
+  async function refusalOf(message: InboundMessage, origin: Origin): Promise<string | undefined> {
+    if (await isOwnPost(parts.adapters, message)) return "an account of this installation posted it";
+    const may = mayEnter(message, config, origin);
+    if (!may.admitted) {
+      await turnAway(message, origin, may);
+      return may.reason;
     }
+    if (origin.childThread === "overheard") return "another account of this installation opened the thread";
+    return botLoop.refusal(message);
+  }
+
+  async function accept(message: InboundMessage, origin: Origin): Promise<Verdict> {
+    const call = router.parse(message, origin);
+    // What an owner wanted then need not be what is wanted now.
+    if (call !== undefined && message.replay === true)
+      return ignored("a command from before the bot was there");
     const childThread = origin.childThread === "here";
-    if (isForBot(message, config, { childThread })) return enqueue(message, origin, isOld ? "note" : "agent");
-    // Words that were not meant for the bot are context for later, but make no session.
-    if ((await sessions.get(origin.key)) === undefined) return "ignored";
-    return enqueue(message, origin, "note");
+    if (call === undefined && !isForBot(message, config, { childThread })) return overhear(message, origin);
+    return message.replay === true ? take(message, origin, "note") : answer(message, origin, call);
   }
 
-  async function enqueue(message: InboundMessage, origin: Origin, kind: JobKind): Promise<Acceptance> {
-    const { text, sender, attachments, quoted, locale } = message;
-    const { arrival } = origin;
-    const run = jobRun(inboundRunId(message.from, message.id), kind, {
-      sessionKey: arrival.key,
-      trigger: "user",
-      text,
-      atMs: message.sentAtMs,
-      provenance: { kind: "external_user", sourceChannel: message.from.channel },
-      chain: [],
-      sender,
-      ...(kind === "agent" ? { replyTo: message.from, replyToId: message.id } : {}),
-      ...(origin.owner ? { byOwner: true } : {}),
-      ...(attachments === undefined ? {} : { attachments }),
-      ...(quoted === undefined ? {} : { quoted }),
-      ...(locale === undefined ? {} : { locale }),
-    });
-    const write = sessions.arrival(arrival, message, standingOf(message, origin));
-    const outcome = await queue.enqueue(run, { writes: [...arrival.writes, write] });
-    return done(outcome, kind === "agent" ? "run" : "context");
+  async function answer(
+    message: InboundMessage,
+    origin: Origin,
+    call: NativeCommandCall | undefined,
+  ): Promise<Verdict> {
+    const refusal = await botLoop.counted(message);
+    if (refusal !== undefined) return ignored(refusal);
+    if (call === undefined) return take(message, origin, "agent");
+    return done(await queue.enqueue(commandRun(call), { writes: origin.arrival.writes }), "command");
+  }
+
+  /** Words that were not meant for the bot are context for later, but neither make nor wake a session. */
+  async function overhear(message: InboundMessage, origin: Origin): Promise<Verdict> {
+    const { channel } = message.from;
+    const { groupContext } = channelConfig(config, channel);
+    if (groupContext === 0)
+      return ignored(`it is not for the bot, and channels.${channel}.groupContext is 0`);
+    const { key } = origin.place;
+    const session = await sessions.get(origin.key);
+    if (session === undefined || isAsleep(session, config, clock.now())) {
+      return done(await overheard.keep(key, message, groupContext), "context");
+    }
+    if (await overheard.hasLetGo(key, message)) return done("duplicate", "context");
+    return take(message, origin, "overheard");
+  }
+
+  async function take(message: InboundMessage, origin: Origin, taken: Incoming["taken"]): Promise<Verdict> {
+    const outcome = await parts.intake({ message, origin, taken });
+    return done(outcome, taken === "agent" ? "run" : "context");
   }
 }
 
-/** A session that is more than one chat belongs to owners and linked people: only their chats become its route. */
-function standingOf(message: InboundMessage, { scope, owner, linked }: Origin): Standing {
-  if (message.replay === true) return "past";
-  const isShared = scope === "main" || scope === "global";
-  return !isShared || owner || linked ? "speaker" : "guest";
+/** Only somebody who means the bot reopens an archived session, or begins anew what has been silent for too long. */
+function isAsleep(session: Session, config: Config, nowMs: number): boolean {
+  return session.archivedAtMs !== undefined || isStale(session, config, nowMs);
 }
 
-function done(outcome: "accepted" | "duplicate", accepted: Acceptance): Acceptance {
-  return outcome === "duplicate" ? "duplicate" : accepted;
+function done(outcome: "accepted" | "duplicate", accepted: Acceptance): Verdict {
+  return { acceptance: outcome === "duplicate" ? "duplicate" : accepted };
+}
+
+function ignored(reason: string): Verdict {
+  return { acceptance: "ignored", reason };
 }

@@ -3,11 +3,15 @@ import { SwitchboardError } from "../errors.ts";
 import type { Address, InboundMessage, Sender } from "../ports/chat.ts";
 import { personIds, type SamePerson, writtenId } from "../session/person.ts";
 import type { ChatScope } from "../session/resolve.ts";
+import { isNamed, needsMention } from "./mention.ts";
 
 /** `<channel>:<id>` of everybody who may type owner commands. */
 export type Owners = ReadonlySet<string>;
 
-export type Admission = { readonly admitted: true } | { readonly admitted: false; readonly reason: string };
+/** `mayPair`: the person may be told a code with which an owner can let them in. */
+export type Admission =
+  | { readonly admitted: true }
+  | { readonly admitted: false; readonly reason: string; readonly mayPair?: true };
 
 /** Stable ids of the channels that we know; on others an owner's id only must not look like a name or wildcard. */
 const idForms: ReadonlyMap<string, { readonly form: RegExp; readonly example: string }> = new Map([
@@ -56,6 +60,8 @@ export interface EntryFacts {
   readonly owner: boolean;
   /** The person is named in session.identityLinks (`linkedName`). */
   readonly linked: boolean;
+  /** An owner has approved the person for direct messages to this account. */
+  readonly paired: boolean;
   /** From resolveChat. */
   readonly scope: ChatScope;
   readonly samePerson: SamePerson;
@@ -80,15 +86,18 @@ export function isForBot(
   { childThread }: { readonly childThread: boolean },
 ): boolean {
   const { channel, chatType } = message.from;
-  if (childThread || chatType === "direct") return true;
-  return message.addressed || !channelConfig(config, channel).requireMention;
+  if (childThread || chatType === "direct" || message.addressed) return true;
+  const settings = channelConfig(config, channel);
+  return !needsMention(message.from, settings) || isNamed(message.text, settings.mentionNames);
 }
 
 function mayEnterDirect(
-  { from: { channel }, sender }: InboundMessage,
+  message: InboundMessage,
   { dmPolicy, allowFrom }: ChannelConfig,
-  { owner, linked, scope, samePerson }: EntryFacts,
+  { owner, linked, paired, scope, samePerson }: EntryFacts,
 ): Admission {
+  const { sender } = message;
+  const { channel } = message.from;
   if (dmPolicy === "disabled") return refused(`channels.${channel}.dmPolicy is "disabled"`);
   if (owner || linked) return { admitted: true };
   if (scope === "main" || scope === "global") {
@@ -97,9 +106,16 @@ function mayEnterDirect(
   }
   if (dmPolicy === "open") return { admitted: true };
   const listed = allowFrom.map((entry) => writtenId(channel, entry));
-  return personIds(channel, sender, samePerson).some((id) => listed.includes(id))
-    ? { admitted: true }
-    : refused(`the person is not in channels.${channel}.allowFrom`);
+  if (personIds(channel, sender, samePerson).some((id) => listed.includes(id))) return { admitted: true };
+  if (dmPolicy !== "pairing") return refused(`the person is not in channels.${channel}.allowFrom`);
+  return paired ? { admitted: true } : unknownPerson(message);
+}
+
+/** What cannot be told apart from others, or was written long ago, is told no code. */
+function unknownPerson({ from: { channel }, sender, replay }: InboundMessage): Admission {
+  const isPerson = !sender.isBot && sender.anonymous !== true;
+  const no = refused(`no owner has approved the person, who is not in channels.${channel}.allowFrom either`);
+  return isPerson && replay !== true ? { ...no, mayPair: true } : no;
 }
 
 /** A thread of a listed room is listed too; a Discord thread may also be listed alone. */
@@ -116,7 +132,7 @@ function mayEnterRoom(
   return isListed ? { admitted: true } : refused(`the chat is not in channels.${channel}.groupAllowFrom`);
 }
 
-function refused(reason: string): Admission {
+function refused(reason: string): Extract<Admission, { admitted: false }> {
   return { admitted: false, reason };
 }
 

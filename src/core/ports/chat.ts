@@ -110,8 +110,9 @@ export interface AdapterHost {
   onCommand(call: NativeCommandCall): Promise<CommandReply | undefined>;
   /** What the person may mean by what is typed so far, at most 25, best first; nothing for whoever may not use the command. Within a second. */
   onComplete(call: CompletionCall): Promise<readonly Completion[]>;
-  onChatMoved(from: Address, to: Address): Promise<void>;
-  /** Two ids belong to one person (WhatsApp phone number and LID). */
+  /** Whether it is kept; else it is to be told again. */
+  onChatMoved(from: Address, to: Address): Promise<boolean>;
+  /** Two ids belong to one person (WhatsApp phone number and LID), and neither any longer to whoever else it was joined with. */
   onSamePerson(channel: string, id: string, altId: string): Promise<void>;
   onMessageChanged(change: MessageChange): Promise<void>;
   /** The platform can be reached again: parked deliveries are tried now. */
@@ -141,6 +142,11 @@ export interface ChannelAdapter {
   send(to: Address, message: OutboundMessage, signal: AbortSignal): Promise<DeliveryReceipt>;
   /** Ids of the account itself, where its own chat counts as the owner's (WhatsApp). */
   ownIds?(): readonly string[];
+  /**
+   * Whether this account has posted what another account of the same platform hears. True from before anybody can have heard it: the platform's answer to the
+   * send may come later than the message.
+   */
+  hasPosted?(heard: InboundMessage): boolean | Promise<boolean>;
   /** Exact credentials of the live bot, to be masked wherever text leaves. */
   secrets?(): readonly string[];
   setTyping?(at: Address): Promise<void>;

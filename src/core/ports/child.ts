@@ -1,5 +1,5 @@
 import type { Address } from "./chat.ts";
-import type { SessionKey, Usage } from "./session.ts";
+import type { SessionKey, SpentHour, Usage } from "./session.ts";
 
 /**
  * Who hears what came of a child. channel: its announce step is posted in the requester's chat. requester: its agent is woken and says it in its own
@@ -96,6 +96,6 @@ export interface Family {
   readonly untold: readonly string[];
   /** Ids of ended tasks, newest first, at most 100. */
   readonly recent: readonly string[];
-  /** Spawns within the hour that began at `sinceMs`. */
-  readonly hour: { readonly sinceMs: number; readonly count: number };
+  /** Spawns. */
+  readonly hour: SpentHour;
 }

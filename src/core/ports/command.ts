@@ -13,6 +13,8 @@ export interface CommandArgument {
   readonly choices?: readonly string[];
   /** What free text names, where a menu can suggest it. */
   readonly completes?: "sessions" | "subagents";
+  /** The last argument takes all that follows, line breaks too. A list: only when the first argument is one of these may it be given. */
+  readonly rest?: true | readonly string[];
 }
 
 /** One owner command as people see it: menus, help and usage lines are made from this. */
@@ -24,7 +26,10 @@ export interface CommandSpec {
   readonly access: "owner" | "anyone";
 }
 
-/** One use of a command, parsed by us or by the platform (a Discord interaction). `text` holds the arguments as one would type them. */
+/**
+ * One use of a command, parsed by us or by the platform (a Discord interaction). `text` holds the arguments as one would type them: in their order, one
+ * that holds blanks in double quotes unless it takes the rest.
+ */
 export interface NativeCommandCall {
   readonly id: string;
   readonly name: string;
@@ -33,6 +38,10 @@ export interface NativeCommandCall {
   readonly sender: Sender;
   readonly locale?: string;
   readonly guildId?: string;
+  /** The answer becomes a message of the chat although nobody has typed: whoever is in it reads it, and the send policy decides. */
+  readonly isPublic?: true;
+  /** What came with the text, where the call is a message that somebody typed. */
+  readonly message?: Pick<InboundMessage, "sentAtMs" | "quoted" | "attachments" | "chatTitle">;
 }
 
 /** A value that may be meant. */
@@ -44,7 +53,7 @@ export interface Completion {
 }
 
 /** Somebody is typing an argument into a menu. */
-export interface CompletionCall extends Omit<NativeCommandCall, "text"> {
+export interface CompletionCall extends Omit<NativeCommandCall, "text" | "isPublic" | "message"> {
   /** Name of the argument. */
   readonly argument: string;
   /** What is typed so far, perhaps nothing. */
@@ -68,13 +77,18 @@ export interface CommandReply {
 
 export interface CommandRouter {
   readonly specs: readonly CommandSpec[];
-  /** The call, when a whole message is one of our commands; such text never reaches an agent or a transcript. */
-  parse(message: InboundMessage): NativeCommandCall | undefined;
+  /**
+   * The call, when a whole message is one of our commands; such text never reaches an agent or a transcript. What could as well be a sentence is a command
+   * only when an owner says it.
+   */
+  parse(message: InboundMessage, by: { readonly owner: boolean }): NativeCommandCall | undefined;
   /** See AdapterHost.onComplete. */
   complete(call: CompletionCall): Promise<readonly Completion[]>;
   /**
-   * undefined = say nothing. `typed`: the reply is seen by the whole chat, so people who may not use the command get none; a native reply is seen by
-   * the caller alone.
+   * undefined = say nothing. A native reply is seen by the caller alone, unless `isPublic`; a typed or public one by the whole chat, so people who may not
+   * use the command get none.
    */
   run(call: NativeCommandCall, how: "typed" | "native"): Promise<CommandReply | undefined>;
+  /** What a caller who looks at a waiting notice is told when a call could not be carried out; the log gets the reason. Nothing where the whole chat would read it. */
+  failed(call: NativeCommandCall, error: unknown): CommandReply | undefined;
 }

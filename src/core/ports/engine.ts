@@ -60,15 +60,38 @@ interface Settled {
   readonly writes?: readonly Write[];
 }
 
-/** One transaction, fenced by the claim: either all of it happens or none. `retryAtMs` parks the run at the head of its lane. */
+/** One transaction, fenced by the claim: either all of it happens or none. */
 export type RunSettlement =
   | (Settled & { readonly done: Json })
   | (Settled & { readonly failed: string; readonly result?: Json })
-  | { readonly retryAtMs: number; readonly payload?: Json };
+  /**
+   * Parked at the head of its lane. `orFollowed`: due as soon as a run of another kind than `except` stands behind it, too; at once when one does already.
+   */
+  | {
+      readonly retryAtMs: number;
+      readonly payload?: Json;
+      readonly orFollowed?: { readonly except: string };
+    }
+  /** Ends as `done`, and `into`, which is queued in its lane, gets this payload. When that one is not any more, this run is due again instead. */
+  | { readonly into: RunId; readonly payload: Json; readonly done: Json };
 
 export interface Worker {
   /** Claims nothing more; waits `graceMs` for running handlers, then aborts them ("stopping") and waits for their settlements. */
   stop(graceMs: number): Promise<void>;
+}
+
+/** What waits in one lane. */
+export interface Backlog {
+  readonly lane: string;
+  /** The run that comes next, or is under way. */
+  readonly first: RunRecord;
+  /** Unsettled runs that have their place in the lane, counted up to 10,000. */
+  readonly count: number;
+}
+
+export interface OpenLanes {
+  readonly lanes: readonly string[];
+  readonly total: number;
 }
 
 export interface RunQueue {
@@ -82,8 +105,14 @@ export interface RunQueue {
     options?: { readonly writes?: readonly Write[]; readonly waiter?: RunId },
   ): Promise<"accepted" | "duplicate">;
   get(id: RunId): Promise<RunRecord | undefined>;
-  /** Runs of a lane that are not settled, in order. */
-  pending(lane: string): Promise<readonly RunRecord[]>;
+  /** Runs of a lane that are not settled, in order; the first `limit` of them. */
+  pending(lane: string, limit?: number): Promise<readonly RunRecord[]>;
+  /** The first run behind this one in its lane that is of another kind than `except`. */
+  next(id: RunId, except: string): Promise<RunRecord | undefined>;
+  /** What waits in this lane, undefined when nothing does. Costs little, however much that is. */
+  backlog(lane: string): Promise<Backlog | undefined>;
+  /** Lanes in which something waits and whose name begins like this: at most `limit`, longest waiting first, and how many there are. Looks at 10,000. */
+  openLanes(prefix: string, limit: number): Promise<OpenLanes>;
   /** Those of these lanes whose first run a worker, in whichever process, has in hand now. */
   busy(lanes: readonly string[]): Promise<ReadonlySet<string>>;
   /** Any process, again after a reconnect; undefined = not settled when the time was up. Ends the wait edge of `waiter`. RUN_NOT_FOUND for an unknown id. */

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../errors.ts";
 import type { Acceptance, Address } from "./chat.ts";
 import type { RunTrigger } from "./run.ts";
 import type { SessionKey } from "./session.ts";
@@ -8,8 +9,27 @@ export interface SwitchboardEvents {
     readonly from: Address;
     readonly messageId: string;
     readonly acceptance: Acceptance;
+    /** Why it was ignored. */
+    readonly reason?: string;
     readonly atMs: number;
   };
+  /** Too many messages between one of our accounts and another bot in one room: the bot is ignored there for a while. */
+  "bot.paused": {
+    readonly from: Address;
+    readonly botId: string;
+    readonly untilMs: number;
+    readonly atMs: number;
+  };
+  /** A stranger was told a code; `/pair approve <code>` lets them in. */
+  "pairing.requested": {
+    readonly from: Address;
+    readonly personId: string;
+    readonly code: string;
+    readonly expiresAtMs: number;
+    readonly atMs: number;
+  };
+  /** An owner let somebody in. `from`: where the person had asked. */
+  "pairing.approved": { readonly from: Address; readonly personId: string; readonly atMs: number };
   "run.started": {
     readonly runId: string;
     readonly sessionKey: SessionKey;
@@ -30,6 +50,8 @@ export interface SwitchboardEvents {
     readonly tool: string;
     readonly status: string;
   };
+  /** An agent's sessions_send that a limit stopped: a ring, too many hops, a circle of waits, or its hour is spent. */
+  "send.refused": { readonly sessionKey: SessionKey; readonly target: SessionKey; readonly code: ErrorCode };
   "child.spawned": {
     readonly childId: string;
     readonly sessionKey: SessionKey;

@@ -38,6 +38,8 @@ export interface TranscriptEntry {
   readonly runId?: string;
   readonly provenance?: Provenance;
   readonly sender?: Sender;
+  /** Said in a room, and not meant for the bot. */
+  readonly overheard?: true;
   readonly model?: string;
   readonly usage?: Usage;
 }
@@ -64,7 +66,7 @@ export interface BoundTool {
 export interface RunRequest {
   readonly runId: string;
   readonly session: Session;
-  /** What the agent is to answer; its text already carries the envelope of inter-session data. */
+  /** What the agent is to answer, with the blocks of all messages that it answers at once; its text already carries the envelope of inter-session data. */
   readonly input: TranscriptEntry;
   /** Newest tail before `input`, within agents.defaults.history; tool pairs are whole. */
   readonly history: readonly TranscriptEntry[];

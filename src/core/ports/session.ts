@@ -21,6 +21,9 @@ export interface Usage {
   readonly estimatedCostUsd?: number;
 }
 
+/** What was done within the last hour, oldest first: for each minute how often, and when last. */
+export type SpentHour = readonly { readonly atMs: number; readonly count: number }[];
+
 /**
  * One context of one agent as it is stored. Unknown values are absent, never 0 or a guess.
  * Times are Unix milliseconds. `sessionId` changes on reset, `key` never does.
@@ -33,6 +36,8 @@ export interface Session {
   readonly updatedAtMs: number;
   /** When this sessionId began (reset). */
   readonly sessionStartedAtMs: number;
+  /** The command that has begun it: carried out again it begins nothing. */
+  readonly resetBy?: string;
   /** Last real inbound message; internal runs never touch it. */
   readonly lastInteractionAtMs?: number;
 
@@ -56,11 +61,16 @@ export interface Session {
   readonly usage?: Usage;
   readonly systemSent?: boolean;
   readonly abortedLastRun?: boolean;
+  /** Turns in a row that people ended before their answer. */
+  readonly unanswered?: number;
   /** The last run ended with sessions_yield: the session waits for an event. */
   readonly yielded?: true;
   readonly status?: RunStatus;
   readonly startedAtMs?: number;
   readonly endedAtMs?: number;
+
+  /** Messages that its agent sent to other sessions. */
+  readonly sends?: SpentHour;
 
   readonly spawnedBy?: SessionKey;
   readonly spawnDepth?: number;

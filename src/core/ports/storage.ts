@@ -1,5 +1,8 @@
 import type { Child, Family } from "./child.ts";
+import type { DeadLetter, DeadLetterList } from "./dead-letter.ts";
 import type { Exchange } from "./exchange.ts";
+import type { OverheardWords } from "./overheard.ts";
+import type { Pairings } from "./pairing.ts";
 import type { TranscriptEntry } from "./run.ts";
 import type { Session, SessionKey, SessionKind } from "./session.ts";
 
@@ -11,6 +14,16 @@ export interface Tables {
   child: Child;
   /** Session key of the requester, or "*" → its children. */
   family: Family;
+  /** Id of the delivery → the text that did not arrive, until somebody dismisses it or it is too old. */
+  deadLetter: DeadLetter;
+  /** "*" → which there are. */
+  deadLetters: DeadLetterList;
+  /** `<channel>:<accountId>`, parts escaped → who asked to write to this account directly, and who may. */
+  pairing: Pairings;
+  /** Session key of a room where nobody talks with the bot → what was said there lately, oldest first. */
+  overheard: { readonly words: readonly OverheardWords[] };
+  /** Chat and person → the sessions that a list has shown there last, the first of them as #`first`. */
+  listed: { readonly first: number; readonly keys: readonly SessionKey[]; readonly atMs: number };
   /** `<channel>:<id>` → ids of the same person, canonical first. */
   person: { readonly ids: readonly string[] };
   /**
@@ -49,6 +62,8 @@ export type RecordWrite = {
     readonly table: T;
     readonly key: string;
     readonly change: Change<Tables[T]>;
+    /** A value that cannot be read counts as none, and is written over; without this it is STORE_CORRUPT. */
+    readonly evenDamaged?: true;
   };
 }[keyof Tables];
 

@@ -29,7 +29,7 @@ export async function conclude(
   );
   const outgoing = outgoingRuns(run.id, job, session.key, ending, parts);
   const said = [...made.entries, ...endingEntries(ending, made, run.id, nowMs)];
-  const entries = following.unread === true ? said : [input, ...said];
+  const entries = following.unread === true ? said : [...place.batched, input, ...said];
   const isAside = job.exchangeId !== undefined || job.trigger === "announce" || following.unread === true;
   const ran = { sessionId: session.sessionId, startedAtMs, nowMs, isAside };
   const settled = {
@@ -128,7 +128,7 @@ export async function withoutPlace(
 
 /** The row of what the agent is asked. */
 export function userEntry(
-  job: Job,
+  job: Pick<Job, "atMs" | "sender" | "attachments" | "quoted" | "overheard">,
   prompt: Pick<StepPrompt, "text" | "provenance">,
   runId: string,
 ): NewEntry {
@@ -139,6 +139,7 @@ export function userEntry(
     runId,
     provenance: prompt.provenance,
     ...(job.sender === undefined ? {} : { sender: job.sender }),
+    ...(job.overheard === undefined ? {} : { overheard: job.overheard }),
   };
 }
 

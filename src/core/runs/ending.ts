@@ -1,8 +1,11 @@
 import { INTERRUPTED } from "../announce/wording.ts";
 import type { Spoken } from "../delivery/spoken.ts";
 import { given } from "../given.ts";
+import { SAID_UNITS } from "../limits.ts";
 import type { NewEntry, RunOutcome } from "../ports/run.ts";
 import type { RunStatus, Session, Usage } from "../ports/session.ts";
+import { shortReason } from "../text/short-line.ts";
+import { cutText } from "../transcript/limits.ts";
 
 /** How a run ended, whoever ended it. The first terminal cause wins; text never changes it. */
 export type Ending =
@@ -88,9 +91,11 @@ export function afterRun(
   ending: Ending,
   made: Made,
 ): Session {
-  const { yielded: waiting, ...awake } = current;
+  const { yielded: waiting, unanswered = 0, ...awake } = current;
+  const inARow = ran.isAside ? unanswered : ending.kind === "killed" ? unanswered + 1 : 0;
   const updated = {
     ...awake,
+    ...(inARow === 0 ? {} : { unanswered: inARow }),
     updatedAtMs: Math.max(current.updatedAtMs, ran.nowMs),
     // Whoever answers another session in between goes on waiting for what it had yielded for.
     ...(waiting === true && ran.isAside ? { yielded: waiting } : {}),
@@ -129,28 +134,26 @@ export function endingOf(
     return { kind: "timeout", error: `timed out after ${cause.timeoutMs / 1000} s` };
   }
   if (cause.abort === "cancelled") return { kind: "killed" };
-  if (outcome.status === "ok") return { kind: "ok", spoken: hear(outcome.reply), written: outcome.reply };
+  if (outcome.status === "ok") {
+    const written = cutText(outcome.reply, SAID_UNITS).text;
+    return { kind: "ok", spoken: hear(written), written };
+  }
   if (outcome.status === "yielded") return { kind: "yielded" };
   if (cause.abort !== undefined) return { kind: "interrupted" };
   return {
     kind: "failed",
-    error: outcome.status === "error" ? shortReason(mask(outcome.error)) : "the agent stopped by itself",
+    error:
+      outcome.status === "error"
+        ? shortReason(outcome.error, mask) || NO_REASON
+        : "the agent stopped by itself",
   };
 }
 
-const LONGEST_REASON = 300;
+const NO_REASON = "the agent gave no reason";
 
 /** What text of an agent has to pass before anybody else gets it. */
 export interface Words {
   hear(written: string): Spoken;
   /** Providers repeat credentials in their complaints. */
   mask(text: string): string;
-}
-
-/** One line for logs, rows and tool results; providers answer with pages of JSON or HTML. */
-function shortReason(error: string): string {
-  const line = error.replace(/\s+/gu, " ").trim();
-  if (line === "") return "the agent gave no reason";
-  const units = [...line];
-  return units.length <= LONGEST_REASON ? line : `${units.slice(0, LONGEST_REASON - 1).join("")}…`;
 }

@@ -1,3 +1,4 @@
+import { channelConfig } from "../config.ts";
 import { type Spoken, spoken } from "../delivery/spoken.ts";
 import { messageOf } from "../errors.ts";
 import { given } from "../given.ts";
@@ -8,10 +9,13 @@ import type { Session } from "../ports/session.ts";
 import type { TranscriptInfo } from "../ports/storage.ts";
 import type { KeyNames } from "../session/key.ts";
 import { promptView } from "../transcript/prompt.ts";
-import { historyWindow } from "../transcript/window.ts";
+import { promptSized } from "../transcript/prompt-size.ts";
+import { readRecent } from "../transcript/recent.ts";
+import { historyWindow, withoutOldTalk } from "../transcript/window.ts";
 import { conclude, recordOnly, userEntry, withoutPlace } from "./conclude.ts";
 import type { Begun, ExecutorParts, RunContext, RunPlace, StepPrompt } from "./executor-parts.ts";
 import { type Job, toJob } from "./job.ts";
+import { batchRows, begunJob, isCutOff, joinBatch } from "./join-batch.ts";
 import { isUnreachable, patiently } from "./patience.ts";
 import { reportProgress } from "./progress.ts";
 import { type RecordedCalls, recordCalls } from "./recorder.ts";
@@ -39,10 +43,14 @@ export function createExecutor(parts: ExecutorParts): (run: ClaimedRun) => Promi
 
 async function take(
   run: ClaimedRun,
-  job: Job,
+  claimed: Job,
   session: Session,
   parts: ExecutorParts,
 ): Promise<RunSettlement> {
+  const joined = await joinBatch(run, claimed, parts);
+  if (joined !== undefined) return joined;
+  const wasCutOff = isCutOff(run, claimed);
+  const job = await begunJob(run, claimed);
   const begun = await parts.flow.begin(job, run);
   if (begun.take === "nothing") return { done: null, writes: begun.writes, effects: begun.effects };
   const info = await parts.storage.transcripts.info(session.sessionId);
@@ -51,12 +59,15 @@ async function take(
     job,
     session,
     turn: placeOf(info, run.id),
+    batched: batchRows(job),
     startedAtMs: parts.clock.now(),
     heard: new Set(),
     telling: begun.take === "turn" ? (begun.telling ?? []) : [],
   };
-  if (begun.take === "row") return recordOnly(place, begun, parts);
-  if (!run.interrupted || begun.mayRepeat === true || parts.config.agents.defaults.resume === "retry") {
+  if (begun.take === "row") {
+    return recordOnly(place, begun, parts);
+  }
+  if (!wasCutOff || begun.mayRepeat === true || parts.config.agents.defaults.resume === "retry") {
     return execute(place, begun, parts);
   }
   const entries = await reportedBefore(place, info, parts);
@@ -66,12 +77,12 @@ async function take(
 
 /** Rows that the worker which died had written while the run was going on. */
 async function reportedBefore(
-  { run, session, turn }: RunPlace,
+  { run, session, turn, batched }: RunPlace,
   info: TranscriptInfo | undefined,
   { storage }: ExecutorParts,
 ): Promise<readonly NewEntry[]> {
   if (info?.lastRunId !== run.id) return [];
-  const limit = info.lastSeq - turn.firstSeq;
+  const limit = info.lastSeq - turn.firstSeq - batched.length;
   if (limit < 1) return [];
   const page = await storage.transcripts.page(session.sessionId, { limit });
   return page.entries.map(({ id: _id, seq: _seq, ...entry }) => entry);
@@ -93,7 +104,7 @@ async function execute(
     return conclude(place, input, { kind: "failed", error }, { entries: [] }, parts);
   }
   const recorder: RecordedCalls = recordCalls(
-    await toolsOf(place, () => [input, ...recorder.answered()], parts),
+    await toolsOf(place, () => [...place.batched, input, ...recorder.answered()], parts),
     run.id,
     parts.clock,
   );
@@ -155,29 +166,45 @@ function isShared({ chatType }: Session, { scope }: KeyNames): boolean {
   return chatType === "group" || chatType === "channel" || scope === "global";
 }
 
+/** What the agent is asked, with the earlier messages that it answers too, and what was said before. */
+async function conversation(
+  { run, session, turn, batched }: RunPlace,
+  asked: NewEntry,
+  { config, names, storage }: ExecutorParts,
+): Promise<Pick<RunRequest, "input" | "history">> {
+  const speakers = isShared(session, names);
+  const { maxEntries, maxBytes } = config.agents.defaults.history;
+  const at = { beforeSeq: turn.firstSeq, limit: maxEntries };
+  const mostTalk = (channel: string) => channelConfig(config, channel).groupContext;
+  const before = await readRecent(storage.transcripts, session.sessionId, at, (entries) =>
+    withoutOldTalk(entries, mostTalk),
+  );
+  const view = (entry: TranscriptEntry) => promptView(entry, speakers);
+  const input = numbered(promptSized(asked), turn, batched.length, run.id);
+  const content = [...batched, input].flatMap((row) => view({ ...input, ...row }).content);
+  return {
+    input: { ...input, content },
+    history: historyWindow(before.map(promptSized), { maxEntries, maxBytes }).map(view),
+  };
+}
+
 async function requestOf(
-  { run, job, session, turn }: RunPlace,
+  place: RunPlace,
   input: NewEntry,
   prompt: Partial<StepPrompt>,
   tools: readonly BoundTool[],
   report: RunRequest["report"],
-  { config, names, storage }: ExecutorParts,
+  parts: ExecutorParts,
 ): Promise<RunRequest> {
-  const speakers = isShared(session, names);
-  const { maxEntries, maxBytes } = config.agents.defaults.history;
-  const page = await storage.transcripts.page(session.sessionId, {
-    beforeSeq: turn.firstSeq,
-    limit: maxEntries,
-  });
-  const view = (entry: TranscriptEntry) => promptView(entry, speakers);
+  const { run, job, session } = place;
+  const { config, names } = parts;
   const model = runModel(session, config, job.model);
   const thinking = job.thinking ?? session.thinkingLevel;
   const sandboxed = isSandboxed(session, config, names);
   return {
     runId: run.id,
     session: sandboxed ? { ...session, sandboxed } : session,
-    input: view(numbered(input, turn, 0, run.id)),
-    history: historyWindow(page.entries, { maxEntries, maxBytes }).map(view),
+    ...(await conversation(place, input, parts)),
     tools,
     trigger: job.trigger,
     sandboxed,

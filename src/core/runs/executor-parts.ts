@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import type { Address } from "../ports/chat.ts";
-import type { ClaimedRun, NewRun } from "../ports/engine.ts";
+import type { ClaimedRun, NewRun, RunQueue } from "../ports/engine.ts";
 import type { Events } from "../ports/events.ts";
 import type { Clock, Logger } from "../ports/host.ts";
 import type { AgentRunner, BoundTool, NewEntry, Provenance } from "../ports/run.ts";
@@ -88,6 +88,7 @@ export interface ExecutorParts {
   readonly events: Events;
   readonly sessions: Sessions;
   readonly storage: Storage;
+  readonly queue: RunQueue;
   readonly redactor: Redactor;
   readonly flow: Flow;
   /** The marks of answers that a run has got, written with the rows that hold them. */
@@ -108,6 +109,8 @@ export interface RunPlace {
   readonly job: Job;
   readonly session: Session;
   readonly turn: TurnPlace;
+  /** Rows of earlier messages that this run answers, too; they stand before its own. */
+  readonly batched: readonly NewEntry[];
   readonly startedAtMs: number;
   /** Exchanges whose answer this run has got. */
   readonly heard: Set<string>;

@@ -8,6 +8,9 @@ import { partsOf } from "../session/key.ts";
 /** Kinds of runs in the pools of the agents. */
 export type JobKind = "agent" | "exchange" | "child" | "note";
 
+/** What is only written down. */
+export const NOTE: JobKind = "note";
+
 /** The pool that executes agents. */
 export const AGENT_POOL = "agents";
 /** The pool of spawned sessions: however many there are, people are answered. */
@@ -27,6 +30,17 @@ export interface ChildStep {
   readonly attempt?: number;
 }
 
+/** What somebody said, as a row of the transcript holds it. */
+export type Said = Pick<Job, "text" | "atMs" | "provenance" | "sender" | "attachments" | "quoted">;
+
+/** Earlier messages that a message is answered with. */
+export interface Batch {
+  /** When the first of them came. */
+  readonly sinceMs: number;
+  /** Oldest first, each with the run that it came as. */
+  readonly messages: readonly (Said & { readonly runId: string })[];
+}
+
 /** What is queued for a session: everything that its execution needs and that must survive a restart. */
 export interface Job {
   readonly sessionKey: SessionKey;
@@ -44,6 +58,13 @@ export interface Job {
   readonly replyTo?: Address;
   readonly replyToId?: string;
   readonly locale?: string;
+  /** Said in a room, and not meant for the bot. */
+  readonly overheard?: true;
+  readonly batch?: Batch;
+  /** It has only waited for messages behind it: a worker that dies before this is taken off has done nothing with it. */
+  readonly held?: true;
+  /** A message that is answered at once, and with no other one. */
+  readonly alone?: true;
   /** The exchange that this run is a step of: 0 = the target's first answer. */
   readonly exchangeId?: string;
   readonly step?: number | "announce";
@@ -57,7 +78,8 @@ export interface Job {
 
 /** What a settled agent run leaves for those who wait for it. */
 export interface JobResult {
-  readonly status: "ok" | "yielded";
+  /** batched: a message that is answered with the one behind it. */
+  readonly status: "ok" | "yielded" | "batched";
   readonly reply?: string;
   /** The run that carries the reply out, when something is to leave. */
   readonly deliveryId?: string;
@@ -80,6 +102,12 @@ export function asksAgent({ kind, payload }: Pick<NewRun, "kind" | "payload">): 
   const { child } = toJob(payload);
   if (child === undefined) return kind !== "note";
   return ASKING.includes(child.step);
+}
+
+/** Whether somebody in a chat asks the agent; not another session, a child or the host program. */
+export function isChatMessage({ kind, payload }: Pick<NewRun, "kind" | "payload">): boolean {
+  const { trigger, exchangeId, child } = toJob(payload);
+  return kind === "agent" && trigger === "user" && exchangeId === undefined && child === undefined;
 }
 
 export function resultOf(result: Json | undefined): JobResult | undefined {

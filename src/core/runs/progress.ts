@@ -1,6 +1,8 @@
 import { messageOf } from "../errors.ts";
 import type { NewEntry, RunRequest } from "../ports/run.ts";
+import { boundedEntry } from "./bounds.ts";
 import type { ExecutorParts, RunPlace } from "./executor-parts.ts";
+import { toPayload } from "./job.ts";
 import { turnWrite } from "./turn.ts";
 
 /** Reports are written at most so often; the last one in between is the one that is written. */
@@ -8,7 +10,7 @@ const WRITE_EVERY_MS = 1000;
 
 /** What a running run reports, written into its turn as it comes. The settlement writes the same turn once more, so a report only ever runs ahead. */
 export function reportProgress(
-  { run, session, turn }: RunPlace,
+  { run, job, session, turn, batched }: RunPlace,
   input: NewEntry,
   { storage, clock, logger }: Pick<ExecutorParts, "storage" | "clock" | "logger">,
 ): { readonly report: RunRequest["report"]; end(): Promise<void> } {
@@ -23,8 +25,9 @@ export function reportProgress(
     if (entries === undefined || run.signal.aborted) return;
     try {
       // Fails when the claim is lost: the turn is another worker's by then.
-      await run.checkpoint(run.payload);
-      await storage.apply([turnWrite(session, turn, run.id, [input, ...entries()])]);
+      await run.checkpoint(toPayload(job));
+      const rows = [...batched, input, ...entries().map(boundedEntry)];
+      await storage.apply([turnWrite(session, turn, run.id, rows)]);
     } catch (error) {
       logger.warn({ runId: run.id, error: messageOf(error) }, "The progress of a run could not be written");
     }

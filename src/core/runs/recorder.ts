@@ -1,6 +1,7 @@
 import { messageOf } from "../errors.ts";
-import type { Clock, Json } from "../ports/host.ts";
+import type { Clock } from "../ports/host.ts";
 import type { BoundTool, NewEntry, ToolOutput } from "../ports/run.ts";
+import { boundedJson } from "./bounds.ts";
 
 /** Bound tools that write down what was called and what came back, and know when their run is over. */
 export interface RecordedCalls {
@@ -38,7 +39,7 @@ export function recordCalls(tools: readonly BoundTool[], runId: string, clock: C
   async function callAndRecord(tool: BoundTool, input: unknown, id: string, signal: AbortSignal) {
     entries.push({
       role: "assistant",
-      content: [{ type: "toolCall", id, name: tool.name, arguments: jsonOf(input) }],
+      content: [{ type: "toolCall", id, name: tool.name, arguments: boundedJson(input) }],
       atMs: clock.now(),
       runId,
     });
@@ -58,7 +59,7 @@ export function recordCalls(tools: readonly BoundTool[], runId: string, clock: C
   const recording = tools.map((tool) => ({
     ...tool,
     async call(input: unknown, { callId, signal }: Parameters<BoundTool["call"]>[1]) {
-      const key = JSON.stringify([tool.name, callId, jsonOf(input)]);
+      const key = JSON.stringify([tool.name, callId, boundedJson(input)]);
       const known = answers.get(key);
       if (known !== undefined) return known;
       if (over) return RUN_OVER;
@@ -99,14 +100,5 @@ async function answerOf(tool: BoundTool, input: unknown, callId: string, signal:
     return {
       value: { status: "error", code: "INTERNAL", error: `${tool.name} failed: ${messageOf(error)}` },
     };
-  }
-}
-
-/** What a model passed in, as far as it is JSON. */
-function jsonOf(input: unknown): Json {
-  try {
-    return JSON.parse(JSON.stringify(input ?? null));
-  } catch {
-    return null;
   }
 }

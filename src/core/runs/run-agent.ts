@@ -3,6 +3,7 @@ import { given } from "../given.ts";
 import type { Clock } from "../ports/host.ts";
 import type { AgentRunner, NewEntry, RunOutcome, RunRequest } from "../ports/run.ts";
 import type { Usage } from "../ports/session.ts";
+import { boundedEntry } from "./bounds.ts";
 import { type Ending, endingOf, type Made, type Words } from "./ending.ts";
 import type { RecordedCalls } from "./recorder.ts";
 
@@ -90,7 +91,7 @@ function abandoned(signal: AbortSignal, clock: Clock) {
 
 function madeBy(outcome: RunOutcome, recorded: readonly NewEntry[]): Made {
   const { entries: rows, usage, model, status } = outcome;
-  const reported = Array.isArray(rows) ? rows.filter(isRow) : undefined;
+  const reported = Array.isArray(rows) ? rows.filter(isRow).map(boundedEntry) : undefined;
   const brokeOff = status === "error" || status === "aborted";
   const entries = reported === undefined ? recorded : brokeOff ? completed(reported, recorded) : reported;
   return {

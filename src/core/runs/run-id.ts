@@ -1,8 +1,9 @@
+import { createHash } from "node:crypto";
 import type { Address } from "../ports/chat.ts";
 import type { SessionKey } from "../ports/session.ts";
 
 /** Ids are derived, never drawn, so that doing the same thing twice names the same run. Parts are escaped: no two tuples share an id. */
-function join(prefix: string, parts: readonly string[]): string {
+export function joined(prefix: string, parts: readonly string[]): string {
   // Half of a surrogate pair has no escape.
   const whole = parts.map((part) => part.replace(/\p{Surrogate}/gu, "\uFFFD"));
   return [prefix, ...whole.map(encodeURIComponent)].join(":");
@@ -10,17 +11,18 @@ function join(prefix: string, parts: readonly string[]): string {
 
 /** One inbound message: dedupe, acceptance and idempotency are the one write of this id. */
 export function inboundRunId(from: Address, messageId: string): string {
-  return join("in", [from.channel, from.accountId, from.chatId, from.threadId ?? "", messageId]);
+  return joined("in", [from.channel, from.accountId, from.chatId, from.threadId ?? "", messageId]);
 }
 
 /** One sessions_send: `scope` is the run, or the mounting of the tools by the host, within which the call id names one call. */
 export function sendRunId(scope: string, callId: string): string {
-  return join("send", [scope, callId]);
+  return joined("send", [scope, callId]);
 }
 
-/** The sends of one session to another under one idempotency key. */
+/** The sends of one session to another under one idempotency key, which may be anything and is not to be read in the id. */
 export function keyedSendRunId(requester: SessionKey, target: SessionKey, idempotencyKey: string): string {
-  return join("send", [requester, target, idempotencyKey]);
+  const digest = createHash("sha256").update(idempotencyKey).digest("hex").slice(0, 32);
+  return joined("send", [requester, target, digest]);
 }
 
 /** The first run of the task of this child. */
@@ -39,7 +41,7 @@ export function childIdOfRun(runId: string): string | undefined {
 }
 
 export function gatewayRunId(method: string, key: SessionKey, idempotencyKey: string): string {
-  return join("call", [method, key, idempotencyKey]);
+  return joined("call", [method, key, idempotencyKey]);
 }
 
 /** Turn n ≥ 1 of an exchange, or its announce step. */
@@ -65,9 +67,12 @@ export function noteRunId(runId: string): string {
 /** Deliveries are serial per chat, not per thread: platforms order and limit by chat. */
 export function deliveryLane(to: Address): { readonly lane: string; readonly pool: string } {
   const pool = deliveryPool(to.channel, to.accountId);
-  return { pool, lane: `${pool}:${encodeURIComponent(to.chatId)}` };
+  return { pool, lane: joined(pool, [to.chatId]) };
 }
 
+/** What the lanes of all deliveries begin with, and no other ones. */
+export const DELIVERIES = "out:";
+
 export function deliveryPool(channel: string, accountId: string): string {
-  return join("out", [channel, accountId]);
+  return joined("out", [channel, accountId]);
 }

@@ -1,6 +1,7 @@
-import type { TaskView } from "../children/task-row.ts";
+import type { TaskView } from "../children/task-view.ts";
 import type { Config } from "../config.ts";
 import type { SendCheck } from "../delivery/send-check.ts";
+import type { Undelivered } from "../delivery/undelivered.ts";
 import { given } from "../given.ts";
 import type { Address } from "../ports/chat.ts";
 import type { Child } from "../ports/child.ts";
@@ -23,6 +24,7 @@ export interface ReadStatusParts {
   readonly queue: RunQueue;
   readonly sendCheck: SendCheck;
   readonly redactor: Redactor;
+  readonly undelivered: Pick<Undelivered, "inChat">;
   readonly children: { taskOf(key: SessionKey): Promise<Child | undefined> };
   /** The open tasks of a requester, as far as they may be shown. */
   openTasks(
@@ -46,15 +48,17 @@ export type ReadStatus = (
 
 /** Gathers what is known of a session now. Writes nothing; costs the same however long the transcript is. */
 export function createReadStatus(parts: ReadStatusParts): ReadStatus {
-  const { config, clock, timeZone, storage, queue, sendCheck, children } = parts;
+  const { config, clock, timeZone, storage, queue, sendCheck, children, undelivered } = parts;
   return async (session, { active, mayShow = everybody } = {}) => {
     const mask = watched(parts.redactor);
-    const [page, pending, sending, ownTask, tasks] = await Promise.all([
+    const chat = active ?? session.route;
+    const [page, pending, sending, ownTask, tasks, deliveries] = await Promise.all([
       storage.transcripts.page(session.sessionId, { limit: ROWS }),
       queue.pending(session.key),
       sendCheck(session, active),
       children.taskOf(session.key),
       parts.openTasks(session.key, { mask, mayShow }),
+      chat === undefined ? {} : undelivered.inChat(chat),
     ]);
     const facts = statusFacts({
       session,
@@ -62,6 +66,7 @@ export function createReadStatus(parts: ReadStatusParts): ReadStatus {
       pending,
       tasks,
       sending,
+      deliveries,
       nowMs: clock.now(),
       timeZone,
       mask: (text) => mask.redact(text).text,

@@ -27,8 +27,8 @@ export interface Sessions {
   opening(key: SessionKey, agentId: string): RecordWrite;
   /** SESSION_NOT_FOUND when there is none: changing never creates. */
   change(key: SessionKey, change: (current: Session) => Session): Promise<Session>;
-  /** A new session id; what was said stays readable by the old one. */
-  reset(key: SessionKey): Promise<Session>;
+  /** A new session id; what was said stays readable by the old one. The same cause again changes nothing. */
+  reset(key: SessionKey, cause?: string): Promise<Session>;
   /** Removes the entry, not what was said: runs of it may still be writing. SESSION_PROTECTED for a main session. */
   remove(key: SessionKey): Promise<Session>;
 }
@@ -88,9 +88,12 @@ export function createSessions(parts: {
       const born = birth(key, agentId);
       return { type: "record", table: "session", key, change: (current) => current ?? newSession(born) };
     },
-    reset: (key) => {
+    reset: (key, cause) => {
       const [newId, nowMs] = [clock.uuid(), clock.now()];
-      return change(key, (current) => afterReset(current, newId, nowMs));
+      return change(key, (current) => {
+        if (cause !== undefined && current.resetBy === cause) return current;
+        return { ...afterReset(current, newId, nowMs), ...given({ resetBy: cause }) };
+      });
     },
     async remove(key) {
       const session = await get(key);

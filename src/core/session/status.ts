@@ -1,13 +1,15 @@
-import { shortLine, type TaskView } from "../children/task-row.ts";
+import type { TaskView } from "../children/task-view.ts";
 import { given } from "../given.ts";
 import type { SendDecision } from "../policy/send.ts";
 import type { Address } from "../ports/chat.ts";
 import type { Child, ChildOutcome } from "../ports/child.ts";
+import type { ChatDeliveries } from "../ports/dead-letter.ts";
 import type { RunRecord } from "../ports/engine.ts";
 import type { TranscriptEntry } from "../ports/run.ts";
 import type { RunStatus, Session, SessionKey, Usage } from "../ports/session.ts";
 import { asksAgent } from "../runs/job.ts";
-import { shownName } from "./describe.ts";
+import { shortLine } from "../text/short-line.ts";
+import { placeInKey, shownName } from "./describe.ts";
 import { partsOf } from "./key.ts";
 import { place } from "./row.ts";
 import { filledUsage } from "./status-usage.ts";
@@ -38,6 +40,8 @@ export interface StatusFacts {
   /** What it was spawned for. */
   readonly ownTask?: OwnTaskFacts;
   readonly sending: Pick<SendDecision, "allowed" | "rule">;
+  /** Of the chat that it answers in. */
+  readonly deliveries: ChatDeliveries;
   readonly route: RouteContext;
 }
 
@@ -88,6 +92,7 @@ export interface StatusInput {
   readonly ownTask?: Child;
   readonly configuredModel?: string;
   readonly sending: SendDecision;
+  readonly deliveries: ChatDeliveries;
   /** Where the live run of this session answers. */
   readonly active?: Address;
   readonly nowMs: number;
@@ -119,6 +124,7 @@ export function statusFacts(input: StatusInput): StatusFacts {
     tasks: input.tasks,
     ownTask: ownTask && ownTaskFacts(ownTask, run, line),
     sending: { allowed: input.sending.allowed, rule: input.sending.rule },
+    deliveries: input.deliveries,
     route: routeContext(session, input.active),
   });
 }
@@ -175,16 +181,12 @@ function ownTaskFacts(child: Child, run: RunFacts, line: (text: string) => strin
 
 function routeContext(session: Session, active: Address | undefined): RouteContext {
   const { origin, route } = session;
+  // Old sessions do not say where they were made; the key of a chat does.
+  const { channel, chatType } = placeInKey(partsOf(session.key));
+  const said = chatType === undefined || channel === undefined ? undefined : { channel };
   return given({
-    origin: origin === undefined ? placeOfKey(session.key) : place(origin),
+    origin: origin === undefined ? said : place(origin),
     active: active && place(active),
     deliveryContext: route && place(route),
   });
-}
-
-/** Old sessions do not say where they were made; the key of a chat does. */
-function placeOfKey(key: SessionKey): Place | undefined {
-  const parsed = partsOf(key);
-  const isChat = parsed.family === "group" || parsed.family === "channel" || parsed.family === "direct";
-  return isChat && parsed.channel !== undefined ? { channel: parsed.channel } : undefined;
 }

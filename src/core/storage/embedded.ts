@@ -3,7 +3,16 @@ import type { TranscriptOwner } from "../engine/sqlite/session-ids.ts";
 import { createSessionIndex, type SessionIndexOptions } from "../engine/sqlite/session-index.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Change, Tables, TurnWrite, Write } from "../ports/storage.ts";
-import { changeOf, followMove, movedOf, recordKey, recordOf, sessionOf } from "./records.ts";
+import {
+  changeOf,
+  followMove,
+  foundBy,
+  type How,
+  movedOf,
+  recordKey,
+  recordOf,
+  sessionOf,
+} from "./records.ts";
 import { createSqliteKeyv, type SqliteKeyv } from "./sqlite-keyv.ts";
 import { type CarryingStorage, createStorage, type MirrorOptions } from "./storage.ts";
 import { infoKey, infoOf, ownerOf, planTurn, turnKey, turnOf } from "./turns.ts";
@@ -24,9 +33,9 @@ export function createEmbeddedStorage(options: EmbeddedStorageOptions): Carrying
     return decoder(place, store.readNow(place));
   };
 
-  const changeNow = <T extends keyof Tables>(table: T, key: string, change: Change<Tables[T]>) => {
+  const changeNow = <T extends keyof Tables>(table: T, key: string, change: Change<Tables[T]>, how?: How) => {
     const place = recordKey(table, key);
-    const current = recordOf(table, key, read(place));
+    const current = recordOf(table, key, foundBy(how, read(place)));
     const next = change(current);
     if (next === current) return current;
     if (next === undefined) {
@@ -54,7 +63,7 @@ export function createEmbeddedStorage(options: EmbeddedStorageOptions): Carrying
   const applyNow = (writes: readonly Write[]): void => {
     for (const write of writes) {
       if (write.type === "turn") turnNow(write);
-      else changeNow(write.table, write.key, changeOf(write));
+      else changeNow(write.table, write.key, changeOf(write), write);
     }
   };
 

@@ -8,7 +8,16 @@ import type { Clock, Logger } from "../ports/host.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Change, Storage, Tables, TurnWrite, Write } from "../ports/storage.ts";
 import { createKeyLock } from "./key-lock.ts";
-import { changeOf, followMove, movedOf, recordKey, recordOf, sessionOf } from "./records.ts";
+import {
+  changeOf,
+  followMove,
+  foundBy,
+  type How,
+  movedOf,
+  recordKey,
+  recordOf,
+  sessionOf,
+} from "./records.ts";
 import { type CarryingStorage, createStorage, type MirrorOptions } from "./storage.ts";
 import { infoKey, infoOf, ownerOf, planTurn, turnKey, turnOf } from "./turns.ts";
 import { createValues, type Stored, type Values } from "./values.ts";
@@ -69,10 +78,10 @@ export async function createKeyvStorage(options: KeyvStorageOptions): Promise<Ca
     follow(key, next);
   };
 
-  const update = <T extends keyof Tables>(table: T, key: string, change: Change<Tables[T]>) => {
+  const update = <T extends keyof Tables>(table: T, key: string, change: Change<Tables[T]>, how?: How) => {
     const place = recordKey(table, key);
     return lock(place, async () => {
-      const current = recordOf(table, key, await read(place));
+      const current = recordOf(table, key, foundBy(how, await read(place)));
       const next = change(current);
       if (next === current) return current;
       // The table says which type both values have.
@@ -98,7 +107,7 @@ export async function createKeyvStorage(options: KeyvStorageOptions): Promise<Ca
   const apply = async (writes: readonly Write[]): Promise<void> => {
     for (const write of writes) {
       if (write.type === "turn") await putTurn(write);
-      else await update(write.table, write.key, changeOf(write));
+      else await update(write.table, write.key, changeOf(write), write);
     }
   };
 

@@ -37,8 +37,12 @@ function usageOf(usage: Usage): object {
   return { input: inputTokens, output: outputTokens, ...others, cost };
 }
 
+/** The latest moment that a date can be; a platform or an outside source may name any number. */
+const LAST_MS = 8_640_000_000_000_000;
+
 function iso(ms: number): string {
-  return new Date(ms).toISOString();
+  const inRange = Math.min(LAST_MS, Math.max(-LAST_MS, ms));
+  return new Date(inRange || 0).toISOString();
 }
 
 function line(value: object): string {

@@ -40,6 +40,13 @@ export function recordOf<T extends keyof Tables>(
   return stored.value as Tables[T];
 }
 
+export type How = Pick<RecordWrite, "evenDamaged">;
+
+/** What such a write finds there. */
+export function foundBy(how: How | undefined, stored: Stored): Stored {
+  return how?.evenDamaged === true && stored === "damaged" ? "absent" : stored;
+}
+
 /** What an index row is made of; undefined when the record cannot be read as a session. */
 export function sessionOf(stored: Stored): Session | undefined {
   if (typeof stored !== "object") return undefined;

@@ -1,5 +1,5 @@
 /** Control, bidi and zero-width characters, variation selectors, halves of surrogate pairs; no white space. */
-const INVISIBLE = /\uFEFF|(?!\s)[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+export const INVISIBLE = /\uFEFF|(?!\s)[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Those of them that tear a word apart unseen, as code units: found several times as fast. */
 const TEARING =

@@ -2,10 +2,13 @@ import { z } from "zod";
 import { neutralizeMarkers } from "../announce/wording.ts";
 import type { Config } from "../config.ts";
 import { type ErrorCode, messageOf, SwitchboardError } from "../errors.ts";
+import { PROBLEM_UNITS } from "../limits.ts";
+import { inputCode } from "../message-text.ts";
 import type { Clock, Json, Logger } from "../ports/host.ts";
 import type { BoundTool, ToolOutput } from "../ports/run.ts";
 import type { Session } from "../ports/session.ts";
 import type { RunContext } from "../runs/executor-parts.ts";
+import { cutText } from "../transcript/limits.ts";
 import { everyText } from "../transcript/prompt.ts";
 import { rejection } from "./rejected-keys.ts";
 
@@ -59,7 +62,7 @@ export function defineTool<S extends z.ZodType>(definition: ToolDefinition<S>, l
     async call(raw, caller, call) {
       const parsed = input.safeParse(raw ?? {});
       if (!parsed.success)
-        return { value: failure("INPUT_INVALID", inputProblems(name, input, parsed.error)) };
+        return { value: failure(inputCode(parsed.error), inputProblems(name, input, parsed.error)) };
       try {
         const value = await definition.run(parsed.data, caller, call);
         return definition.ends?.(value) === true ? { value, ends: true } : { value };
@@ -95,7 +98,10 @@ export function clamped(min: number, max: number, description: string) {
     .describe(`${description} (${min}–${max})`);
 }
 
-export function failure(code: ErrorCode, error: string, more: Answer = {}): Answer {
+/** An answer that says what was not done, and why. */
+export type Refusal = Answer & { readonly code: ErrorCode };
+
+export function failure(code: ErrorCode, error: string, more: Answer = {}): Refusal {
   return { status: "error", code, error, ...more };
 }
 
@@ -161,5 +167,7 @@ function inputProblems(tool: string, input: z.ZodType, error: z.ZodError): strin
   });
   const unknown = error.issues.some(({ code }) => code === "unrecognized_keys");
   const names = input instanceof z.ZodObject ? Object.keys(input.shape) : [];
-  return [...problems, ...(unknown ? [`parameters: ${names.join(", ") || "none"}`] : [])].join("; ");
+  const all = [...problems, ...(unknown ? [`parameters: ${names.join(", ") || "none"}`] : [])].join("; ");
+  // What a model made up may be as long as it likes.
+  return cutText(all, PROBLEM_UNITS).text;
 }

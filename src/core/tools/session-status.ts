@@ -170,6 +170,7 @@ function details(facts: StatusFacts, shown: (key: SessionKey) => string): Answer
       ...given({ deadline: ownTask.deadlineMs, outcome: ownTask.outcome }),
     },
     sending: facts.sending,
+    deliveries: Object.keys(facts.deliveries).length === 0 ? undefined : facts.deliveries,
     ...facts.route,
   });
 }

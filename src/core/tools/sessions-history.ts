@@ -2,6 +2,7 @@ import { z } from "zod";
 import { withoutTranscript } from "../children/stats-line.ts";
 import { messageOf } from "../errors.ts";
 import { given } from "../given.ts";
+import { KEY_UNITS } from "../limits.ts";
 import { mayKnowFiles } from "../policy/sandbox.ts";
 import type { Json } from "../ports/host.ts";
 import type { NewEntry, TranscriptEntry } from "../ports/run.ts";
@@ -26,7 +27,10 @@ const MAX_LIMIT = 1000;
 const MARK = 1_000_000_000_000;
 
 const input = toolInput({
-  sessionKey: z.string().describe('Session key, "main", "current", or a sessionId from sessions_list.'),
+  sessionKey: z
+    .string()
+    .max(KEY_UNITS)
+    .describe('Session key, "main", "current", or a sessionId from sessions_list.'),
   limit: clamped(1, MAX_LIMIT, "Newest messages to return").default(DEFAULT_LIMIT),
   includeTools: z
     .boolean()

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { withoutTranscript } from "../children/stats-line.ts";
 import { given } from "../given.ts";
+import { RAW_LABEL_UNITS } from "../limits.ts";
 import { mayKnowFiles } from "../policy/sandbox.ts";
 import { visibilityNote, visibleScope } from "../policy/visibility.ts";
 import type { RunQueue } from "../ports/engine.ts";
@@ -45,7 +46,7 @@ const input = toolInput({
   offset: clamped(0, 1_000_000, "Rows to skip; pass nextOffset to go on").default(0),
   activeMinutes: clamped(1, 5_256_000, "Only sessions that changed in the last so many minutes").optional(),
   messageLimit: clamped(0, 20, "Newest messages to include per row").default(0),
-  label: z.string().optional().describe("Exact label."),
+  label: z.string().max(RAW_LABEL_UNITS).optional().describe("Exact label."),
   agentId: z.string().max(64).optional().describe("Exact agent id."),
   search: z.string().max(256).optional().describe("Part of a name, label, title, session id or key."),
   archived: z.boolean().default(false).describe("true: archived sessions only."),

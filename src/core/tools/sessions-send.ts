@@ -1,13 +1,17 @@
 import { z } from "zod";
 import type { Exchanges } from "../announce/exchange.ts";
-import { SwitchboardError } from "../errors.ts";
+import { KEY_UNITS, RAW_LABEL_UNITS, REPLY_UNITS } from "../limits.ts";
+import { messageText } from "../message-text.ts";
+import { sendProblem } from "../policy/send-path.ts";
 import type { RunQueue, RunRecord } from "../ports/engine.ts";
+import type { Events } from "../ports/events.ts";
 import type { SessionKey } from "../ports/session.ts";
 import { resultOf } from "../runs/job.ts";
 import { keyedSendRunId, sendRunId } from "../runs/run-id.ts";
-import { displayKey, outwardKey } from "../session/describe.ts";
-import { agentIdOf, isThreadKey, type KeyNames, parentKey } from "../session/key.ts";
+import { displayKey } from "../session/describe.ts";
+import { agentIdOf, type KeyNames } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
+import { cutText } from "../transcript/limits.ts";
 import type { Redactor } from "../transcript/redact.ts";
 import { MASK_NOTICE } from "../transcript/redact-mask.ts";
 import {
@@ -21,22 +25,20 @@ import {
   toolInput,
 } from "./define-tool.ts";
 import type { FindTarget } from "./find-target.ts";
+import { budgetOrCycle, reported, sendCount } from "./send-limits.ts";
 
 const DEFAULT_WAIT_SECONDS = 30;
 const MAX_WAIT_SECONDS = 3600;
-/** Sessions that one originating message may pass through. */
-const MAX_HOPS = 8;
 
 const input = toolInput({
-  sessionKey: z.string().optional().describe("Session key or sessionId of the target."),
-  label: z.string().optional().describe("Label of the target, when there is no key."),
-  agentId: z.string().optional().describe("With a label: its agent. Alone: that agent's main session."),
-  message: z
+  sessionKey: z.string().max(KEY_UNITS).optional().describe("Session key or sessionId of the target."),
+  label: z.string().max(RAW_LABEL_UNITS).optional().describe("Label of the target, when there is no key."),
+  agentId: z
     .string()
-    .trim()
-    .min(1, "message is empty")
-    .max(65_536)
-    .describe("What to tell the other session."),
+    .max(KEY_UNITS)
+    .optional()
+    .describe("With a label: its agent. Alone: that agent's main session."),
+  message: messageText("message").trim().describe("What to tell the other session."),
   timeoutSeconds: clamped(0, MAX_WAIT_SECONDS, "How long to wait for the answer; 0 = do not wait").default(
     DEFAULT_WAIT_SECONDS,
   ),
@@ -55,6 +57,7 @@ export interface SendParts extends ToolBasics {
   readonly exchanges: Exchanges;
   readonly findTarget: FindTarget;
   readonly redactor: Redactor;
+  readonly events: Events;
 }
 
 export function sessionsSend(parts: SendParts) {
@@ -73,11 +76,15 @@ export function sessionsSend(parts: SendParts) {
 type Asked = z.output<typeof input>;
 
 async function send(asked: Asked, caller: Caller, call: ToolCall, parts: SendParts): Promise<Answer> {
+  const chain = caller.run?.chain ?? [];
   const target = await parts.findTarget(asked, caller, "send");
   if (!target.found) return target.answer;
   const sessionKey = displayKey(target.key, caller.session.agentId, parts.names);
-  const refusal = refusalOf(target.key, caller, parts.names);
-  if (refusal !== undefined) return refusal;
+  const { key: sender, agentId } = caller.session;
+  const problem = sendProblem(target.key, { sender, agentId, chain }, parts.names);
+  if (problem !== undefined) {
+    return reported(failure(problem.code, problem.reason), target.key, caller, parts);
+  }
 
   const waiter = asked.timeoutSeconds > 0 ? caller.run?.runId : undefined;
   const id = runIdOf(asked, target.key, caller, call);
@@ -86,7 +93,7 @@ async function send(asked: Asked, caller: Caller, call: ToolCall, parts: SendPar
     requester: caller.session,
     target: target.key,
     message: asked.message,
-    chain: caller.run?.chain ?? [],
+    chain,
     waits: asked.timeoutSeconds > 0,
   });
   const opening =
@@ -95,12 +102,12 @@ async function send(asked: Asked, caller: Caller, call: ToolCall, parts: SendPar
       : [];
   try {
     await parts.queue.enqueue(exchange.run, {
-      writes: [...opening, ...exchange.writes],
+      writes: [...sendCount(caller, parts), ...opening, ...exchange.writes],
       ...(waiter === undefined ? {} : { waiter }),
     });
   } catch (error) {
-    const cycle = cycleAnswer(error);
-    if (cycle !== undefined) return cycle;
+    const refusal = budgetOrCycle(error);
+    if (refusal !== undefined) return reported(refusal, target.key, caller, parts);
     throw error;
   }
   const delivery = { status: "pending", mode: "announce" };
@@ -111,48 +118,11 @@ async function send(asked: Asked, caller: Caller, call: ToolCall, parts: SendPar
     : answered(settled, sessionKey, caller, parts);
 }
 
-/** What no key may do, whoever asks. */
-function refusalOf(target: SessionKey, caller: Caller, names: KeyNames): Answer | undefined {
-  if (target === caller.session.key) {
-    return failure("SELF_TARGET", "That is your own session: just answer instead of sending to yourself.");
-  }
-  if (isThreadKey(target)) {
-    const parent = parentKey(target);
-    const hint =
-      parent === undefined ? "" : ` Use ${displayKey(parent, caller.session.agentId, names)} instead.`;
-    return failure("THREAD_TARGET", `A thread belongs to the people in it and is not a send target.${hint}`);
-  }
-  const visited = [...(caller.run?.chain ?? []), caller.session.key];
-  const path = [...visited, target].map((key) => outwardKey(key, names)).join(" → ");
-  if (visited.includes(target)) {
-    return failure(
-      "RING_REFUSED",
-      `This message already passed through that session (${path}). Answer in your reply instead.`,
-    );
-  }
-  if (visited.length > MAX_HOPS) {
-    return failure(
-      "HOP_LIMIT",
-      `A message may pass through ${MAX_HOPS} sessions (${path}). Answer in your reply instead.`,
-    );
-  }
-  return undefined;
-}
-
 function runIdOf(asked: Asked, target: SessionKey, caller: Caller, call: ToolCall): string {
   const { idempotencyKey } = asked;
   return idempotencyKey === undefined
     ? sendRunId(caller.callScope, call.callId)
     : keyedSendRunId(caller.session.key, target, idempotencyKey);
-}
-
-function cycleAnswer(error: unknown): Answer | undefined {
-  if (!(error instanceof SwitchboardError) || error.code !== "WAIT_CYCLE") return undefined;
-  return failure(
-    "WAIT_CYCLE",
-    `Nothing was sent: ${error.message} Send with timeoutSeconds: 0, or answer first.`,
-    error.details.chain === undefined ? {} : { chain: error.details.chain },
-  );
 }
 
 function waitFor(
@@ -182,10 +152,12 @@ async function answered(
   }
   const reply = resultOf(settled.result)?.reply;
   const masked = redactor.redact(reply ?? "");
+  const { text, cut } = cutText(masked.text, REPLY_UNITS);
   return {
     runId: settled.id,
     status: "ok",
-    ...(reply === undefined ? {} : { reply: masked.text }),
+    ...(reply === undefined ? {} : { reply: text }),
+    ...(cut ? { contentTruncated: true } : {}),
     ...(masked.redacted ? { contentRedacted: true, notice: MASK_NOTICE } : {}),
     sessionKey,
     // Without an answer there is nothing to announce.

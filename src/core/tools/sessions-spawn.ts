@@ -5,6 +5,8 @@ import { originAt } from "../children/origin.ts";
 import { THINKING_LEVELS } from "../config-schema.ts";
 import { deliveryFailureOf, type ErrorCode, messageOf, SwitchboardError } from "../errors.ts";
 import { given } from "../given.ts";
+import { RAW_LABEL_UNITS } from "../limits.ts";
+import { messageText } from "../message-text.ts";
 import type { Address } from "../ports/chat.ts";
 import type { Child } from "../ports/child.ts";
 import type { RunQueue } from "../ports/engine.ts";
@@ -27,13 +29,14 @@ import { type SpawnPlan, spawnPlan } from "./spawn-plan.ts";
 const MAX_TIMEOUT_SECONDS = 86_400;
 
 const input = toolInput({
-  task: z
+  task: messageText("task", "say where the rest can be found").describe(
+    "What the subagent is to do, with all that it needs to know.",
+  ),
+  label: z
     .string()
-    .min(1)
-    .max(65_536)
-    .refine((task) => task.trim() !== "", "task is empty")
-    .describe("What the subagent is to do, with all that it needs to know."),
-  label: z.string().optional().describe("A short name for it, unique among the sessions of its agent."),
+    .max(RAW_LABEL_UNITS)
+    .optional()
+    .describe("A short name for it, unique among the sessions of its agent."),
   agentId: z
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/i, "an agent id is 1–64 of a–z 0–9 _ -; see agents_list")

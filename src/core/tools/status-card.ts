@@ -1,8 +1,8 @@
-import { duration } from "../children/stats-line.ts";
-import { stateWords, type TaskView, viewName } from "../children/task-row.ts";
+import { stateWords, type TaskView, viewName } from "../children/task-view.ts";
 import type { SessionKey } from "../ports/session.ts";
 import { type ModelFacts, type RunFacts, type StatusFacts, shownModel } from "../session/status.ts";
 import { contextUse, tokenCount } from "../session/status-usage.ts";
+import { duration } from "../text/duration.ts";
 
 /** What models read of a session's state. English, stable, one fact after the other; what is not known has no line. */
 export function statusCard(facts: StatusFacts, shown: (key: SessionKey) => string): string {
@@ -19,6 +19,7 @@ export function statusCard(facts: StatusFacts, shown: (key: SessionKey) => strin
     ownTaskLine(facts, shown),
     ...taskLines(facts.tasks, shown),
     `Sending: ${facts.sending.allowed ? "on" : "off"} (${facts.sending.rule})`,
+    ...deliveryLines(facts),
   ];
   return [...lines.filter((line) => line !== ""), ...routeBlock(facts)].join("\n");
 }
@@ -113,6 +114,20 @@ function taskLines(tasks: readonly TaskView[], shown: (key: SessionKey) => strin
     return `- ${JSON.stringify(viewName(task))} (${shown(task.sessionKey)}): ${stateWords(task)}${runtime}`;
   });
   return [`Subagents: ${tasks.length} at work`, ...lines];
+}
+
+function deliveryLines({ deliveries: { waiting, dead }, nowMs }: StatusFacts): readonly string[] {
+  const lines: string[] = [];
+  if (waiting !== undefined) {
+    const why = waiting.reason === undefined ? "" : ` (${waiting.reason})`;
+    const age = duration(nowMs - waiting.sinceMs);
+    lines.push(`Deliveries: ${waiting.count} waiting, the oldest for ${age}${why}`);
+  }
+  if (dead !== undefined) {
+    const counts = `${dead.failed} failed, ${dead.uncertain} uncertain`;
+    lines.push(`Not delivered: ${counts}; the last: ${dead.lastReason}`);
+  }
+  return lines;
 }
 
 /** Which of the addresses is which: the key of a session need not say where its live run answers. */

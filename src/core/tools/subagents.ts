@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { Children } from "../children/children.ts";
-import { stateWords, type TaskView, viewName } from "../children/task-row.ts";
 import {
   everyNode,
   isOpen,
@@ -9,7 +8,8 @@ import {
   type TaskViewParts,
   taskTree,
   viewOf,
-} from "../children/task-view.ts";
+} from "../children/task-tree.ts";
+import { stateWords, type TaskView, viewName } from "../children/task-view.ts";
 import { cleanLine, displayKey } from "../session/describe.ts";
 import type { KeyNames } from "../session/key.ts";
 import { MASK_NOTICE } from "../transcript/redact-mask.ts";

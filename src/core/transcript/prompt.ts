@@ -1,7 +1,9 @@
 import { markedPrompt, neutralizeMarkers } from "../announce/wording.ts";
-import type { Attachment, InboundMessage } from "../ports/chat.ts";
+import { given } from "../given.ts";
+import type { Attachment, InboundMessage, QuotedText } from "../ports/chat.ts";
 import type { Json } from "../ports/host.ts";
 import type { Block, TranscriptEntry } from "../ports/run.ts";
+import { linesOf, markedLines, oneLine } from "../text/lines.ts";
 
 /**
  * The row as a model sees it. Stored text stays exact; here inter-session rows get their envelope and all other text, tool results and the agent's own
@@ -66,31 +68,51 @@ function promptBlock(block: Block, entry: TranscriptEntry, speakers: boolean): B
   if (block.type === "toolCall" && block.arguments !== undefined) {
     return { ...block, arguments: everyText(block.arguments, neutralizeMarkers) };
   }
-  if (block.type === "attachment" && block.name !== undefined) {
-    return { ...block, name: neutralizeMarkers(block.name) };
+  // The type of a file is as much its sender's choice as its name.
+  if (block.type === "attachment") {
+    const { name, mediaType } = block;
+    return { ...block, mediaType: fieldOf(mediaType), ...given({ name: name && fieldOf(name) }) };
   }
   if (block.type !== "text") return block;
   const marked = entry.provenance && markedPrompt(block.text, entry.provenance);
   if (marked !== undefined) return textBlock(marked);
   const words = neutralizeMarkers(block.text);
   if (!speakers || entry.sender === undefined) return textBlock(words);
-  return textBlock(`${speakerName(entry)}: ${words}`);
+  return textBlock(`${speakerName(entry)}: ${hanging(words)}`);
 }
 
-function speakerName(entry: TranscriptEntry): string {
-  return neutralizeMarkers(shortName(entry.sender?.name ?? "")) || (entry.sender?.id ?? "someone");
+/** Lines after the first stand in, so that no message can begin a line in somebody else's name. */
+function hanging(words: string): string {
+  return linesOf(words).join("\n  ");
 }
 
-/** A name is somebody's choice: one line, no control characters, at most 64 code points. */
-function shortName(name: string): string {
-  return [...name.replace(/[\p{C}\s]+/gu, " ").trim()].slice(0, 64).join("");
+function speakerName({ sender }: TranscriptEntry): string {
+  const name = speakable(sender?.name ?? "") || speakable(sender?.id ?? "") || "someone";
+  return neutralizeMarkers(name);
 }
 
-function quotedText(quoted: NonNullable<InboundMessage["quoted"]>): string {
-  const what = quoted.forwarded ? "Forwarded" : "Quoted";
-  const who = quoted.senderName === undefined ? "" : ` from ${shortName(quoted.senderName)}`;
-  const lines = quoted.text.split("\n").map((line) => `> ${line}`);
-  return `(${what} text${who}, not written by the sender)\n${lines.join("\n")}`;
+/** Colons, and what looks like one: behind a name they would begin what it says. */
+const COLONS =
+  /[:\u02d0\u02f8\u0589\u05c3\u0703\u0704\u1361\u16ec\u1804\u205a\u205d\u2236\u2237\u2982\ua789\ua4fd\ufe13\ufe30\ufe55\uff1a]/gu;
+
+/** A name is somebody's choice: one line, nothing that nobody sees, at most 64 code points, and nothing that ends a name. */
+function speakable(name: string): string {
+  const line = name.replace(/[\p{C}\s]+/gu, " ").replace(COLONS, "·");
+  return [...line.trim()].slice(0, 64).join("");
+}
+
+function fieldOf(text: string): string {
+  return neutralizeMarkers(oneLine(text));
+}
+
+function quotedText({ text, senderName, forwarded }: QuotedText): string {
+  const what = forwarded ? "Forwarded" : "Quoted";
+  // In the parentheses of the heading a name has none.
+  const name = speakable(senderName ?? "")
+    .replaceAll("(", "[")
+    .replaceAll(")", "]");
+  const who = name === "" ? "" : ` from ${name}`;
+  return `(${what} text${who}, not written by the sender)\n${markedLines(text, "> ")}`;
 }
 
 function attachmentBlock(attachment: Attachment): Block {

@@ -19,6 +19,19 @@ export function historyWindow(
   return withoutLoneResults(entries.slice(from));
 }
 
+/** Where people talked among themselves, only their last words before each turn are left: `most(channel)` rows. */
+export function withoutOldTalk(
+  entries: readonly TranscriptEntry[],
+  most: (channel: string) => number,
+): readonly TranscriptEntry[] {
+  let heard = 0;
+  const newestFirst = entries.toReversed().filter(({ overheard, provenance }) => {
+    heard = overheard === true ? heard + 1 : 0;
+    return heard === 0 || heard <= most(provenance?.sourceChannel ?? "");
+  });
+  return newestFirst.reverse();
+}
+
 const ROW_SIZE = 300;
 
 function sizeOf(entry: TranscriptEntry): number {

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { duration, type StatsLevel, statsLine, summed } from "../../../src/core/children/stats-line.ts";
+import { type StatsLevel, statsLine, summed } from "../../../src/core/children/stats-line.ts";
 import type { Child } from "../../../src/core/ports/child.ts";
 import type { Usage } from "../../../src/core/ports/session.ts";
+import { duration } from "../../../src/core/text/duration.ts";
 import { aChild } from "./a-child.ts";
 
 const WHERE = {

@@ -106,7 +106,13 @@ function aMessage(from: Address, over: Partial<InboundMessage> = {}): InboundMes
 }
 
 describe("who may enter", () => {
-  const stranger: EntryFacts = { owner: false, linked: false, scope: "per-peer", ...nobodyKnown };
+  const stranger: EntryFacts = {
+    owner: false,
+    linked: false,
+    paired: false,
+    scope: "per-peer",
+    ...nobodyKnown,
+  };
   const perPeer = (settings: ChannelInput) =>
     configOf({ session: { dmScope: "per-peer" }, channels: { telegram: settings } });
   const entersWith = (settings: ChannelInput, message: InboundMessage, facts: Partial<EntryFacts> = {}) =>
@@ -122,6 +128,17 @@ describe("who may enter", () => {
     ["somebody else than the listed", { allowFrom: ["8", "77"] }, {}, false],
     ["a stranger where it is open", { dmPolicy: "open" }, {}, true],
     ["an owner where it is disabled", { dmPolicy: "disabled" }, { owner: true }, false],
+    ["a stranger where people are paired", { dmPolicy: "pairing" }, {}, false],
+    ["an approved person", { dmPolicy: "pairing" }, { paired: true }, true],
+    ["a listed person where people are paired", { dmPolicy: "pairing", allowFrom: ["7"] }, {}, true],
+    ["an approved person where a list counts", { dmPolicy: "allowlist" }, { paired: true }, false],
+    ["an approved person where it is disabled", { dmPolicy: "disabled" }, { paired: true }, false],
+    [
+      "an approved person where everybody shares main",
+      { dmPolicy: "pairing" },
+      { paired: true, scope: "main" },
+      false,
+    ],
     ["a listed person where everybody shares main", { allowFrom: ["7"] }, { scope: "main" }, false],
     [
       "a stranger where it is open but everything is global",
@@ -133,6 +150,24 @@ describe("who may enter", () => {
     ["an owner where everything is global", {}, { owner: true, scope: "global" }, true],
   ])("IN KEY-5: a direct message of %s", (_, settings, facts, admitted) => {
     expect(entersWith(settings, dm, facts).admitted).toBe(admitted);
+  });
+
+  it.each<[string, ChannelInput, Partial<InboundMessage>, Partial<EntryFacts>, boolean]>([
+    ["a stranger where people are paired", { dmPolicy: "pairing" }, {}, {}, true],
+    ["a stranger by default", {}, {}, {}, false],
+    ["a stranger where everybody shares main", { dmPolicy: "pairing" }, {}, { scope: "main" }, false],
+    ["an old message", { dmPolicy: "pairing" }, { replay: true }, {}, false],
+    ["a bot", { dmPolicy: "pairing", bots: "allow" }, { sender: person("7", { isBot: true }) }, {}, false],
+    ["somebody anonymous", { dmPolicy: "pairing" }, { sender: person("7", { anonymous: true }) }, {}, false],
+  ])("IN-1: %s may be told a code or not", (_, settings, over, facts, mayPair) => {
+    expect("mayPair" in entersWith(settings, aMessage(at("telegram"), over), facts)).toBe(mayPair);
+  });
+
+  it("IN-1: an approved person is let into no room", () => {
+    const room = aMessage(at("telegram", { chatType: "group", chatId: "-1" }));
+    const settings: ChannelInput = { dmPolicy: "pairing", groupPolicy: "allowlist" };
+    expect(entersWith(settings, room, { paired: true })).not.toHaveProperty("mayPair");
+    expect(entersWith(settings, room, { paired: true }).admitted).toBe(false);
   });
 
   it("IN: a listed phone number also admits the LID that is known to be the same person", () => {
@@ -195,6 +230,15 @@ describe("who may enter", () => {
     ["chatter in a group", {}, inGroup, false, false],
     ["a mention in a group", {}, inGroup, true, true],
     ["chatter where no mention is needed", { requireMention: false }, inGroup, false, true],
+    [
+      "chatter in a group that needs no mention",
+      { groups: { "-1": { requireMention: false } } },
+      inGroup,
+      false,
+      true,
+    ],
+    ["a message that names the bot", { mentionNames: ["HI"] }, inGroup, false, true],
+    ["a message with another name", { mentionNames: ["hip"] }, inGroup, false, false],
   ])("IN: %s is for the bot or not", (_, settings, from, addressed, expected) => {
     expect(isForBot(aMessage(from, { addressed }), perPeer(settings), { childThread: false })).toBe(expected);
   });

@@ -168,7 +168,16 @@ describe("the session after a run", () => {
       model: "m-1",
       usage: { totalTokens: 9 },
       ...(kind === "yielded" ? { yielded: true } : {}),
+      ...(kind === "killed" ? { unanswered: 1 } : {}),
     });
+  });
+
+  it("RUN-1: turns in a row that people ended are counted, until another end; what runs aside does not count", () => {
+    const counted = (unanswered: number, kind: Ending["kind"], isAside = false) =>
+      afterRun({ ...session, unanswered }, { ...ran, isAside }, endings[kind], { entries: [] }).unanswered;
+    expect(counted(4, "killed")).toBe(5);
+    expect([counted(4, "ok"), counted(4, "failed")]).toEqual([undefined, undefined]);
+    expect([counted(4, "killed", true), counted(4, "ok", true)]).toEqual([4, 4]);
   });
 
   it("STORE-1: a run that reports no counters leaves those of an earlier one", () => {

@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { countedDatabase } from "./counted-database.ts";
 import { openStore } from "./opened-store.ts";
 
-/** Rows that are few by nature: processes, owners, parked, busy and cancelled lanes, each walked at a beat or by wake only, and lists of ids that a caller gives. */
+/** Rows that are few by nature: processes, owners, as many as are counted at most, parked, busy and cancelled lanes, each walked at a beat or by wake only, and lists of ids that a caller gives. */
 const small =
-  /SCAN (processes|owners|page|json_each|CONSTANT ROW)|USING (COVERING )?INDEX (lanes_parked|lanes_busy|runs_cancelling)/;
+  /SCAN (processes|owners|page|counted|json_each|CONSTANT ROW)|USING (COVERING )?INDEX (lanes_parked|lanes_busy|runs_cancelling)/;
 
 it("RUN-1: no statement of the queue walks the runs or the lanes: work per message does not grow with their number", async () => {
   const store = openStore();
