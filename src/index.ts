@@ -1,5 +1,7 @@
 export { type AgentAnswer, type FunctionRequest, functionAgent } from "./agents/function-agent.ts";
+export { commandSpecs } from "./commands/catalogue.ts";
 export type { ConfigInput } from "./core/config.ts";
+export type { DeadLetterView, Found, Look, WaitingView } from "./core/delivery/undelivered.ts";
 export { type DeliveryFailure, deliveryFailed, type ErrorCode, SwitchboardError } from "./core/errors.ts";
 export type { Gateway, GatewayMethod } from "./core/gateway.ts";
 export type {
@@ -17,8 +19,12 @@ export type {
   Sender,
 } from "./core/ports/chat.ts";
 export type {
+  Choice,
   CommandArgument,
+  CommandReply,
   CommandSpec,
+  Completion,
+  CompletionCall,
   Locale,
   Localized,
   NativeCommandCall,

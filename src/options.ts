@@ -108,6 +108,9 @@ function shapeProblems(options: unknown): readonly string[] {
       .filter((name) => !OPTIONS.has(name))
       .map((name) => `"${name}" is no option; options: ${[...OPTIONS].join(", ")}.`),
     ...(options.adapters === undefined || Array.isArray(options.adapters) ? [] : ["adapters: give a list."]),
+    ...(options.owners === undefined || isRecord(options.owners)
+      ? []
+      : ['owners: give lists of ids by channel, e.g. { discord: ["80351110224678912"] }.']),
     ...lists
       .filter(([, ids]) => !Array.isArray(ids))
       .map(([channel]) => `owners.${channel}: give a list of ids.`),

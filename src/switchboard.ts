@@ -1,9 +1,11 @@
 import { configWarnings } from "./core/config.ts";
 import { startDeliveries } from "./core/delivery/deliveries.ts";
+import type { Undelivered } from "./core/delivery/undelivered.ts";
 import { SwitchboardError } from "./core/errors.ts";
 import type { Gateway } from "./core/gateway.ts";
 import { createAdapterHost } from "./core/inbound/adapter-host.ts";
 import { COMMAND_POOL, createCommandHandler } from "./core/inbound/command-run.ts";
+import { OVERHEARD_POOL } from "./core/inbound/overheard.ts";
 import type { Events } from "./core/ports/events.ts";
 import type { BoundTool } from "./core/ports/run.ts";
 import { AGENT_POOL, CHILD_POOL, UPKEEP_POOL } from "./core/runs/job.ts";
@@ -17,6 +19,8 @@ export interface Switchboard {
   /** Session tools for an agent loop of your own, bound to an existing session; SESSION_NOT_FOUND for any other. */
   tools(sessionKey: string): Promise<readonly BoundTool[]>;
   readonly gateway: Gateway;
+  /** What was to leave and has not: on its way, or given up until you decide. */
+  readonly deliveries: Pick<Undelivered, "waiting" | "deadLetters" | "retry" | "dismiss">;
   /** Subscribes to an event; the returned function unsubscribes. */
   readonly on: Events["on"];
   /** Takes no more messages, lets running agents finish for up to `graceMs` (default 10 s), closes the files. The bots stay connected. */
@@ -37,6 +41,7 @@ export async function createSwitchboard(options: SwitchboardOptions): Promise<Sw
   const services = createServices(basics, await openStore(options, basics));
   const doors = createDoors(services, options);
   const { config, queue, adapters, redactor, exactRedactor } = services;
+  const { waiting, deadLetters, retry, dismiss } = services.undelivered;
   const working: { stop(graceMs: number): Promise<unknown> }[] = [];
   let closed: Promise<void> | undefined;
 
@@ -58,6 +63,7 @@ export async function createSwitchboard(options: SwitchboardOptions): Promise<Sw
     working.push(
       await queue.work(COMMAND_POOL, COMMAND_SLOTS, createCommandHandler({ ...services, ...doors })),
     );
+    working.push(await queue.work(OVERHEARD_POOL, 1, services.overheard.sweep));
     for (const adapter of adapters) {
       working.push(
         startDeliveries(adapter, { ...services, mask: (text) => exactRedactor.redact(text).text }),
@@ -82,6 +88,7 @@ export async function createSwitchboard(options: SwitchboardOptions): Promise<Sw
   return {
     start,
     gateway: doors.gateway,
+    deliveries: { waiting, deadLetters, retry, dismiss },
     on: services.events.on,
     async tools(sessionKey) {
       const key = canonicalKey(sessionKey, services.names.defaultAgentId, services.names);

@@ -4,15 +4,18 @@ import { localeFor, wordsFor } from "./commands/words.ts";
 import { createExchanges, forgottenExchanges } from "./core/announce/exchange.ts";
 import { createFlow } from "./core/announce/flow.ts";
 import { createChildren, forgottenChildren } from "./core/children/children.ts";
-import { shortLine } from "./core/children/task-row.ts";
-import { isOpen, taskTree, viewOf } from "./core/children/task-view.ts";
+import { isOpen, taskTree, viewOf } from "./core/children/task-tree.ts";
 import { createSendCheck } from "./core/delivery/send-check.ts";
 import { createTyping } from "./core/delivery/typing.ts";
+import { createUndelivered } from "./core/delivery/undelivered.ts";
 import { openDatabase } from "./core/engine/sqlite/database.ts";
 import { createSqliteEngine } from "./core/engine/sqlite/engine.ts";
 import { createGateway } from "./core/gateway.ts";
 import { given } from "./core/given.ts";
+import { createIntake } from "./core/inbound/intake.ts";
 import { createFindOrigin } from "./core/inbound/origin.ts";
+import { createOverheard } from "./core/inbound/overheard.ts";
+import { createPairing, type PairingParts } from "./core/inbound/pairing.ts";
 import { createPipeline } from "./core/inbound/pipeline.ts";
 import type { Address } from "./core/ports/chat.ts";
 import type { Session } from "./core/ports/session.ts";
@@ -27,6 +30,7 @@ import { createReadStatus, type ReadStatusParts } from "./core/session/read-stat
 import { createSessions } from "./core/session/sessions.ts";
 import { createEmbeddedStorage } from "./core/storage/embedded.ts";
 import { createKeyvStorage } from "./core/storage/keyv-storage.ts";
+import { shortLine } from "./core/text/short-line.ts";
 import { createToolbox, createTools } from "./core/tools/catalogue.ts";
 import { createFindTarget } from "./core/tools/find-target.ts";
 import { maskedTool } from "./core/tools/masked-tool.ts";
@@ -82,6 +86,8 @@ export function createServices(basics: Basics, store: Store) {
   const registered = basics.config.redaction.values;
   const redactor = createRedactor({ registered });
   const exchanges = createExchanges({ ...parts, sessions, sendCheck, redactor });
+  const overheard = createOverheard(parts);
+  const undelivered = createUndelivered({ ...parts, sessions, redactor });
   const children = createChildren({ ...parts, sessions, sendCheck, redactor, notice: noticeIn(basics) });
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const openTasks: ReadStatusParts["openTasks"] = async (key, { mask, mayShow }) => {
@@ -97,11 +103,23 @@ export function createServices(basics: Basics, store: Store) {
     redactor,
     exchanges,
     children,
+    undelivered,
     toolCheck: createToolCheck({ ...parts, sessions, children }),
-    readStatus: createReadStatus({ ...parts, sendCheck, redactor, children, openTasks, timeZone }),
+    readStatus: createReadStatus({
+      ...parts,
+      sendCheck,
+      redactor,
+      children,
+      undelivered,
+      openTasks,
+      timeZone,
+    }),
     flow: createFlow(exchanges, children),
     people: createPeople(store.storage),
     moves: createMoves(store),
+    overheard,
+    intake: createIntake({ ...parts, sessions, overheard }),
+    pairing: createPairing({ ...parts, reply: pairingReplyIn(basics) }),
   };
 }
 
@@ -158,6 +176,11 @@ export function createDoors(services: Services, { externalHistory, acp }: Switch
 function noticeIn({ config }: Basics) {
   return (what: "failed" | "interrupted" | "announceFailed" | "completionFailed", tag: string | undefined) =>
     wordsFor(localeFor(tag, config.locale))(`notice.${what}`);
+}
+
+function pairingReplyIn({ config }: Basics): PairingParts["reply"] {
+  return ({ code, id }, tag) =>
+    wordsFor(localeFor(tag, config.locale))("pair.reply", { code, id: id.replaceAll("`", "'") });
 }
 
 function describe(session: Session, names: KeyNames) {

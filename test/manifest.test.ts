@@ -27,9 +27,15 @@ it("MAN-1: the manifest names every tool, command, channel, entry point and conf
   expect(manifest.commands.map((command: { usage: string }) => command.usage)).toEqual([
     "/send [on|off|inherit]",
     "/status",
+    "/sessions [list|archived|history|label|archive|unarchive] [which] [text]",
+    "/agents",
     "/tools",
     "/subagents [list|info|log|stop|tree] [which]",
     "/stop",
+    "/new [text]",
+    "/reset [text]",
+    "/deliveries [list|retry|dismiss] [which]",
+    "/pair [list|approve|deny|remove] [which]",
     "/whoami",
     "/help",
   ]);

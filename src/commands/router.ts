@@ -1,61 +1,89 @@
 import { messageOf } from "../core/errors.ts";
+import { given } from "../core/given.ts";
 import type { FindOrigin } from "../core/inbound/origin.ts";
 import type { InboundMessage } from "../core/ports/chat.ts";
-import type { CommandRouter, CommandSpec, NativeCommandCall } from "../core/ports/command.ts";
+import type { CommandReply, CommandRouter, NativeCommandCall } from "../core/ports/command.ts";
 import type { Logger } from "../core/ports/host.ts";
-import { withoutInvisible } from "../core/text/invisible.ts";
-import { commands } from "./catalogue.ts";
-import type { Command, CommandParts } from "./command.ts";
-import { usageOf } from "./usage.ts";
-import { localeFor, wordsFor } from "./words.ts";
+import { denseText } from "../core/text/dense.ts";
+import { INVISIBLE } from "../core/text/invisible.ts";
+import { readArguments } from "./arguments.ts";
+import { commandSpecs, commands } from "./catalogue.ts";
+import type { Command, CommandParts, CommandUse } from "./command.ts";
+import { completionsOf } from "./completions.ts";
+import { howToUse, usageOf } from "./usage.ts";
+import { localeFor, type Words, wordsFor } from "./words.ts";
 
 export interface RouterParts extends CommandParts {
   readonly findOrigin: FindOrigin;
   readonly logger: Logger;
 }
 
-/** `/name`, `/name: word`, `/name@bot word word`: one line, at most as many words as the command takes. Anything else is a message for the agent. */
-const TYPED = /^\/([a-z]{1,32})(?:@\w{1,64})?(?:(?::\s*|\s+)(.*))?$/i;
-/** One of a few words, perhaps misspelt; or what names something: a number, a label, a key. */
-const CHOICE = /^[a-z]+$/i;
-const FREE = /^[\p{L}\p{M}\p{N}_#.:@/-]{1,200}$/u;
-const LINE_BREAK = /[\r\n\u2028\u2029]/;
+/** `/name`, `/name: word`, `/name@bot word word`. */
+const TYPED = /^\s*\/([a-z]{1,32})(?:@\w{1,64})?(?::|(?=\s)|$)/i;
 
 /** Decides what is a command of ours, and who may use it. One check for every platform and every way of calling. */
 export function createRouter(parts: RouterParts): CommandRouter {
   const byName = new Map(commands.map((command) => [command.spec.name, command]));
-  const specs = commands.map((command) => command.spec);
+
+  /** Where the whole chat would read the refusal there is none. */
+  function refusal({
+    call,
+    how,
+    words,
+  }: Pick<CommandUse, "call" | "how" | "words">): CommandReply | undefined {
+    const { id } = call.sender;
+    parts.logger.info(
+      { channel: call.from.channel, id, command: call.name },
+      "Not carried out: the person is not in `owners`",
+    );
+    return how === "typed" || call.isPublic ? undefined : { text: words("denied.owner", { id }) };
+  }
+
+  async function carryOut(
+    command: Command,
+    by: Omit<CommandUse, "args" | "howTo" | "specs">,
+  ): Promise<CommandReply> {
+    const { call, how, locale, words } = by;
+    const howTo = howToUse(command.spec, locale, words);
+    const reading = readArguments(call.text, command.spec, how);
+    if (reading.as === "slip") return { text: words("usage.slip", { usage: usageOf(command.spec) }) };
+    if (reading.as === "words") return { text: howTo };
+    const answer = command.run({ ...by, args: reading.args, howTo, specs: commandSpecs }, parts);
+    // Somebody looks at a waiting notice and gets an answer, whatever happens. A typed command is tried again instead.
+    return how === "typed" ? answer : answer.catch((error: unknown) => failure(call, words, error));
+  }
+
+  function failure({ name, from }: NativeCommandCall, words: Words, error: unknown): CommandReply {
+    parts.logger.error({ channel: from.channel, command: name, error: messageOf(error) }, "A command failed");
+    return { text: words("notice.failed") };
+  }
 
   return {
-    specs,
-    parse(message) {
+    specs: commandSpecs,
+    parse(message, { owner }) {
       if (!parts.config.commands.text && callsNatively(message)) return undefined;
-      return typedCall(message, byName);
+      return typedCall(message, byName, owner);
     },
-    complete: async () => [],
+    async complete(call) {
+      const spec = byName.get(call.name)?.spec;
+      const what = spec?.args.find(({ name }) => name === call.argument)?.completes;
+      if (spec === undefined || what === undefined) return [];
+      const origin = await parts.findOrigin(call);
+      if (spec.access === "owner" && !origin.owner) return [];
+      return completionsOf(what, { origin, ...call }, parts);
+    },
     async run(call, how) {
       const command = byName.get(call.name);
       if (command === undefined) return undefined;
       const locale = localeFor(call.locale, parts.config.locale);
       const words = wordsFor(locale);
       const origin = await parts.findOrigin(call);
-      if (command.spec.access === "owner" && !origin.owner) {
-        const { id } = call.sender;
-        parts.logger.info(
-          { channel: call.from.channel, id, command: call.name },
-          "Not carried out: the person is not in `owners`",
-        );
-        // Typed: the whole chat would read the refusal, and the text must not reach the agent either.
-        return how === "typed" ? undefined : { text: words("denied.owner", { id }) };
-      }
-      const args = argumentsIn(call.text, command.spec);
-      const use = { call, origin, args, locale, words, usage: usageOf(command.spec), specs };
-      if (how === "typed") return command.run(use, parts);
-      // Somebody looks at a waiting notice and gets an answer, whatever happens. A typed command is tried again instead.
-      return command.run(use, parts).catch((error: unknown) => {
-        parts.logger.error({ command: call.name, error: messageOf(error) }, "A command failed");
-        return { text: words("notice.failed") };
-      });
+      const by = { call, how, origin, locale, words };
+      return command.spec.access === "owner" && !origin.owner ? refusal(by) : carryOut(command, by);
+    },
+    failed(call, error) {
+      const said = failure(call, wordsFor(localeFor(call.locale, parts.config.locale)), error);
+      return call.isPublic ? undefined : said;
     },
   };
 }
@@ -63,46 +91,19 @@ export function createRouter(parts: RouterParts): CommandRouter {
 function typedCall(
   message: InboundMessage,
   byName: ReadonlyMap<string, Command>,
+  owner: boolean,
 ): NativeCommandCall | undefined {
-  // Phones and keyboards put invisible characters around words.
-  const typed = withoutInvisible(message.text).trim();
-  const match = LINE_BREAK.test(typed) ? null : TYPED.exec(typed);
+  const { text, place } = denseText(message.text, INVISIBLE);
+  const match = TYPED.exec(text);
   const name = match?.[1]?.toLowerCase();
   const command = name === undefined ? undefined : byName.get(name);
-  if (name === undefined || command === undefined) return undefined;
-  const written = wordsOf(match?.[2] ?? "");
-  if (!fits(written, command.spec)) return undefined;
-  const { id, from, sender, locale, guildId } = message;
-  return {
-    id,
-    name,
-    text: written.join(" "),
-    from,
-    sender,
-    ...(locale === undefined ? {} : { locale }),
-    ...(guildId === undefined ? {} : { guildId }),
-  };
-}
-
-function wordsOf(text: string): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== "");
-}
-
-function fits(written: readonly string[], { args }: CommandSpec): boolean {
-  return written.every((word, at) => {
-    const arg = args[at];
-    return arg !== undefined && (arg.choices === undefined ? FREE : CHOICE).test(word);
-  });
-}
-
-/** A word for each argument, choices in lower case; what a menu was given beyond that belongs to the last one. */
-function argumentsIn(text: string, { args }: CommandSpec): readonly string[] {
-  const written = wordsOf(text);
-  const last = args.length - 1;
-  return args
-    .map((_, at) => (at === last ? written.slice(at).join(" ") : (written[at] ?? "")))
-    .map((word, at) => (args[at]?.choices === undefined ? word : word.toLowerCase()))
-    .filter((word) => word !== "");
+  if (match === null || name === undefined || command === undefined) return undefined;
+  const written = message.text.slice(place(match[0].length));
+  const reading = readArguments(written, command.spec, "typed");
+  if (reading.as === "words" || (reading.as !== "arguments" && !owner)) return undefined;
+  const { id, from, sender, locale, guildId, sentAtMs, quoted, attachments, chatTitle } = message;
+  const cameWith = { sentAtMs, ...given({ quoted, attachments, chatTitle }) };
+  return { id, name, text: written, from, sender, ...given({ locale, guildId }), message: cameWith };
 }
 
 /** Elsewhere commands can only be typed: Telegram's menu types them, WhatsApp has none. */

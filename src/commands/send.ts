@@ -1,15 +1,13 @@
+import type { Choice } from "../core/ports/command.ts";
 import type { SendOverride, Session } from "../core/ports/session.ts";
+import { newSession } from "../core/session/arrival.ts";
 import type { Command, CommandParts, CommandUse } from "./command.ts";
 import { localized, type Words } from "./words.ts";
 
 const MEANING: Readonly<Record<string, SendOverride | "inherit">> = {
   on: "allow",
-  allow: "allow",
   off: "deny",
-  deny: "deny",
   inherit: "inherit",
-  default: "inherit",
-  reset: "inherit",
 };
 
 /** `/send on|off|inherit`: whether anything may leave this chat's session. Without an argument: what holds, and why. */
@@ -28,8 +26,11 @@ export const send: Command = {
     access: "owner",
   },
   async run(use, parts) {
-    const meaning = MEANING[use.args[0] ?? ""];
-    if (meaning === undefined) return { text: await current(use, parts), evenIfDenied: true };
+    const [word = ""] = use.args;
+    const meaning = Object.hasOwn(MEANING, word) ? MEANING[word] : undefined;
+    if (meaning === undefined) {
+      return { text: await current(use, parts), choices: choices(use.words), evenIfDenied: true };
+    }
     await override(use, parts, meaning);
     return { text: await confirmation(use, parts, meaning), evenIfDenied: true };
   },
@@ -57,21 +58,28 @@ async function confirmation(
 ): Promise<string> {
   if (meaning === "allow") return use.words("send.on");
   if (meaning === "deny") return use.words("send.off");
-  const decision = await decisionFor(use, parts);
-  return use.words("send.inherit", { effective: effective(decision?.allowed ?? true, use.words) });
+  const { allowed } = await decisionFor(use, parts);
+  return use.words("send.inherit", { effective: effective(allowed, use.words) });
 }
 
 async function current(use: CommandUse, parts: CommandParts): Promise<string> {
-  const decision = await decisionFor(use, parts);
-  const usage = use.words("usage.line", { usage: use.usage });
-  if (decision === undefined) return usage;
-  const state = { effective: effective(decision.allowed, use.words), rule: decision.rule };
-  return `${use.words("send.current", state)}\n${usage}`;
+  const { allowed, rule } = await decisionFor(use, parts);
+  return `${use.words("send.current", { effective: effective(allowed, use.words), rule })}\n${use.howTo}`;
 }
 
-async function decisionFor({ origin, call }: CommandUse, { sessions, sendCheck }: CommandParts) {
-  const session = await sessions.get(origin.key);
-  return session === undefined ? undefined : sendCheck(session, call.from);
+/** In a chat that has no session yet the policy decides by the chat alone. */
+async function decisionFor({ origin, call }: CommandUse, { sessions, sendCheck, clock }: CommandParts) {
+  const { key, agentId } = origin;
+  const toBe = newSession({ key, agentId, nowMs: clock.now(), newSessionId: "" });
+  return sendCheck((await sessions.get(key)) ?? toBe, call.from);
+}
+
+function choices(words: Words): readonly Choice[] {
+  return [
+    { label: words("send.tap.on"), command: "/send on" },
+    { label: words("send.tap.off"), command: "/send off" },
+    { label: words("send.tap.inherit"), command: "/send inherit" },
+  ];
 }
 
 function effective(allowed: boolean, words: Words): string {

@@ -1,17 +1,20 @@
-import { duration } from "../core/children/stats-line.ts";
 import type { Locale } from "../core/ports/command.ts";
 import { outwardKey, shownName } from "../core/session/describe.ts";
 import type { KeyNames } from "../core/session/key.ts";
 import { type RunFacts, type StatusFacts, shownModel } from "../core/session/status.ts";
 import { type ContextUse, contextUse, type TokenCount, tokenCount } from "../core/session/status-usage.ts";
+import { duration } from "../core/text/duration.ts";
 import type { Command, CommandParts } from "./command.ts";
+import { waitingLine } from "./deliveries.ts";
+import { readAlong } from "./read-along.ts";
 import { nameOf, plain, stateOf } from "./task-lines.ts";
 import { localized, type Words } from "./words.ts";
 
 /** `/status`: what this chat's session is doing, the facts of session_status. Figures that nobody reported are left out. */
 export const status: Command = {
   spec: { name: "status", description: localized("status.description"), args: [], access: "owner" },
-  async run({ call, origin, words, locale }, parts) {
+  async run(use, parts) {
+    const { call, origin, words, locale } = use;
     const { sessions, readStatus, names } = parts;
     const session = await sessions.get(origin.key);
     if (session === undefined) return { text: words("status.none") };
@@ -19,8 +22,7 @@ export const status: Command = {
     const lines = [
       words("status.time", { time: localTime(facts, locale), zone: facts.timeZone }),
       ...identity(facts, words),
-      // In a room everybody reads along.
-      ...(call.from.chatType === "direct" ? whereabouts(facts, words, names) : []),
+      ...(readAlong(use) ? [] : whereabouts(facts, words, names)),
       ...model(facts, words),
       ...usage(facts, words, locale),
       ...levels(facts, words),
@@ -28,6 +30,7 @@ export const status: Command = {
       ...(await ownTask(facts, words, parts)),
       ...subagents(facts, words),
       sending(facts, words),
+      ...deliveries(facts, words),
     ];
     return { text: lines.join("\n") };
   },
@@ -149,6 +152,22 @@ function sending({ sending: { allowed, rule } }: StatusFacts, words: Words): str
     effective: words(allowed ? "send.effective.on" : "send.effective.off"),
     rule,
   });
+}
+
+/** Of this chat; /deliveries tells more. */
+function deliveries({ deliveries: { waiting, dead }, nowMs }: StatusFacts, words: Words): readonly string[] {
+  return [
+    ...(waiting === undefined ? [] : [waitingLine(waiting, nowMs, words)]),
+    ...(dead === undefined
+      ? []
+      : [
+          words("deliveries.dead.count", {
+            failed: dead.failed,
+            uncertain: dead.uncertain,
+            reason: plain(dead.lastReason),
+          }),
+        ]),
+  ];
 }
 
 function dollars(cost: number, locale: Locale): string {

@@ -1,8 +1,10 @@
-import { shortLine } from "../core/children/task-row.ts";
-import { everyNode, isOpen, sinceMs, type TaskNode, taskTree, viewOf } from "../core/children/task-view.ts";
+import { everyNode, isOpen, sinceMs, type TaskNode, taskTree, viewOf } from "../core/children/task-tree.ts";
 import { cleanLine } from "../core/session/describe.ts";
+import { shortLine } from "../core/text/short-line.ts";
+import { meaningOf } from "./argument-words.ts";
 import type { Command, CommandParts, CommandUse } from "./command.ts";
-import { logOf } from "./subagent-log.ts";
+import { logOf } from "./last-messages.ts";
+import { readAlong } from "./read-along.ts";
 import { infoLines, keyEnd, nameOf, plain, stateOf } from "./task-lines.ts";
 import { localized } from "./words.ts";
 
@@ -28,14 +30,14 @@ export const subagents: Command = {
         required: false,
         choices: ["list", "info", "log", "stop", "tree"],
       },
-      { name: "which", description: localized("subagents.which"), required: false },
+      { name: "which", description: localized("subagents.which"), required: false, completes: "subagents" },
     ],
     access: "owner",
   },
   async run(use, parts) {
     const [action = "list"] = use.args;
     const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-    const text = act === undefined ? use.words("usage.line", { usage: use.usage }) : await act(use, parts);
+    const text = act === undefined ? use.howTo : await act(use, parts);
     return { text };
   },
 };
@@ -46,11 +48,10 @@ const ACTIONS: Readonly<Record<string, Act>> = {
   list,
   tree,
   stop,
-  info: onOne(async (node, { words, call }, parts) => {
+  info: onOne(async (node, use, parts) => {
     const mask = (text: string) => parts.redactor.redact(text).text;
     const task = shortLine(node.child.task, LONGEST_TASK, mask);
-    const inRoom = call.from.chatType !== "direct";
-    return infoLines(await viewOf(node, parts), task, inRoom, words).join("\n");
+    return infoLines(await viewOf(node, parts), task, readAlong(use), use.words).join("\n");
   }),
   log: onOne(async (node, { words }, parts) => logOf(await viewOf(node, parts), words, parts)),
 };
@@ -67,7 +68,7 @@ async function list({ origin, words }: CommandUse, parts: CommandParts): Promise
     ended.slice(0, MOST_RECENT),
   );
   const more = ended.length - MOST_RECENT;
-  return [active, recent, ...(more > 0 ? [words("subagents.more", { count: more })] : [])].join("\n\n");
+  return [active, recent, ...(more > 0 ? [words("list.more", { count: more })] : [])].join("\n\n");
 }
 
 function rows(nodes: readonly TaskNode[], words: CommandUse["words"], parts: CommandParts) {
@@ -95,14 +96,22 @@ async function tree({ origin, words }: CommandUse, parts: CommandParts): Promise
     }),
   );
   const more = every.length - MOST_IN_TREE;
-  return [...lines, ...(more > 0 ? ["", words("subagents.more", { count: more })] : [])].join("\n");
+  return [...lines, ...(more > 0 ? ["", words("list.more", { count: more })] : [])].join("\n");
 }
 
 async function stop(use: CommandUse, parts: CommandParts): Promise<string> {
-  const { origin, args, words } = use;
-  if (args[1]?.toLowerCase() !== "all") return stopNamed(use, parts);
+  const { origin, words } = use;
+  if (!(await meansAll(use, parts))) return stopNamed(use, parts);
   const { length: count } = await parts.children.stopBelow(origin.key, "owner");
   return words(count === 0 ? "subagents.active.none" : "subagents.stopped", { count });
+}
+
+/** Of other words for it a subagent may have the name. */
+async function meansAll({ args: [, which = ""], origin }: CommandUse, parts: CommandParts): Promise<boolean> {
+  if (which.toLowerCase() === "all") return true;
+  return (
+    meaningOf(which, ["all"]) !== undefined && named(which, await taskTree(origin.key, parts)).length === 0
+  );
 }
 
 const stopNamed = onOne(async (node, { words }, parts) => {

@@ -1,4 +1,4 @@
-import { type TaskView, viewName } from "../core/children/task-row.ts";
+import { type TaskView, viewName } from "../core/children/task-view.ts";
 import type { Words } from "./words.ts";
 
 /** Characters of a session key that tell children apart well enough for people. */
@@ -25,10 +25,10 @@ export function stateOf({ status: state, waitsFor: count = 0, runtime }: TaskVie
   return runtime === undefined ? said : `${said}, ${runtime}`;
 }
 
-/** Everything that is known of one task; what is not is left out. In a room, where everybody reads along, a key is only hinted at. */
-export function infoLines(view: TaskView, task: string, inRoom: boolean, words: Words): readonly string[] {
+/** Everything that is known of one task; what is not is left out. Where others read along a key is only hinted at. */
+export function infoLines(view: TaskView, task: string, isRead: boolean, words: Words): readonly string[] {
   const { model, totalTokens: total, sessionKey, error, post, postReason, pendingDescendants } = view;
-  const key = inRoom ? `…${keyEnd(sessionKey)}` : `\`${sessionKey}\``;
+  const key = isRead ? `…${keyEnd(sessionKey)}` : `\`${sessionKey}\``;
   return [
     `**${nameOf(view)}**: ${stateOf(view, words)}${error === undefined ? "" : ` (${plain(error)})`}`,
     words("subagents.info.task", { task: plain(task) }),

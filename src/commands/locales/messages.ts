@@ -8,6 +8,10 @@ export interface Messages {
   readonly "denied.owner": string;
   /** {usage} */
   readonly "usage.line": string;
+  /** {words} */
+  readonly "usage.words": string;
+  /** {usage} */
+  readonly "usage.slip": string;
   readonly "send.description": string;
   readonly "send.argument": string;
   readonly "send.on": string;
@@ -18,6 +22,9 @@ export interface Messages {
   readonly "send.current": string;
   readonly "send.effective.on": string;
   readonly "send.effective.off": string;
+  readonly "send.tap.on": string;
+  readonly "send.tap.off": string;
+  readonly "send.tap.inherit": string;
   readonly "status.description": string;
   readonly "status.none": string;
   /** {time} {zone} */
@@ -77,6 +84,51 @@ export interface Messages {
   /** {channel} {to} */
   readonly "status.route": string;
   readonly "status.lastRunAborted": string;
+  readonly "sessions.description": string;
+  readonly "sessions.action": string;
+  readonly "sessions.which": string;
+  readonly "sessions.text": string;
+  readonly "sessions.title": string;
+  readonly "sessions.archived.title": string;
+  readonly "sessions.none": string;
+  readonly "sessions.archived.none": string;
+  readonly "sessions.roomsOnly": string;
+  readonly "sessions.running": string;
+  /** {kind, select} */
+  readonly "sessions.kind": string;
+  /** {age} */
+  readonly "sessions.age": string;
+  /** {next} */
+  readonly "sessions.more": string;
+  readonly "sessions.tap.more": string;
+  /** {name} {label} */
+  readonly "sessions.labelled": string;
+  /** {name} {label} */
+  readonly "sessions.unlabelled": string;
+  /** {name} */
+  readonly "sessions.unlabelled.none": string;
+  readonly "sessions.label.invalid": string;
+  /** {label} */
+  readonly "sessions.label.inUse": string;
+  /** {name} */
+  readonly "sessions.archived": string;
+  /** {name} */
+  readonly "sessions.unarchived": string;
+  readonly "sessions.tap.unarchive": string;
+  readonly "sessions.sayWhich": string;
+  /** {which} */
+  readonly "sessions.unknown": string;
+  /** {which} */
+  readonly "sessions.notListed": string;
+  /** {which} {count} */
+  readonly "sessions.ambiguous": string;
+  readonly "agents.description": string;
+  readonly "agents.title": string;
+  readonly "agents.default": string;
+  /** {count, plural} {more, select}: true when there are more than that */
+  readonly "agents.sessions": string;
+  /** {count, plural} */
+  readonly "agents.running": string;
   readonly "tools.description": string;
   /** {tools} */
   readonly "tools.here": string;
@@ -93,7 +145,7 @@ export interface Messages {
   /** {hours} */
   readonly "subagents.recent.none": string;
   /** {count} */
-  readonly "subagents.more": string;
+  readonly "list.more": string;
   /** {state, select} {count, plural}: of the subagents that it waits for */
   readonly "subagents.state": string;
   /** {task} */
@@ -103,11 +155,11 @@ export interface Messages {
   /** {state, select} */
   readonly "subagents.info.post": string;
   /** {name} */
-  readonly "subagents.log.title": string;
+  readonly "log.title": string;
   /** {name} */
-  readonly "subagents.log.empty": string;
+  readonly "log.empty": string;
   /** {name} */
-  readonly "subagents.log.gone": string;
+  readonly "log.gone": string;
   /** {count, plural} */
   readonly "subagents.stopped": string;
   /** {name} {state, select} */
@@ -129,6 +181,64 @@ export interface Messages {
   readonly "stop.messages": string;
   /** {count, plural} */
   readonly "stop.subagents": string;
+  readonly "deliveries.description": string;
+  readonly "deliveries.action": string;
+  readonly "deliveries.which": string;
+  /** {scope, select} */
+  readonly "deliveries.none": string;
+  readonly "deliveries.onlyWaiting": string;
+  readonly "deliveries.waiting": string;
+  /** {count, plural} {age} */
+  readonly "deliveries.waiting.count": string;
+  readonly "deliveries.dead": string;
+  /** {failed} {uncertain} {reason} */
+  readonly "deliveries.dead.count": string;
+  /** {number} {state, select} {age} */
+  readonly "deliveries.dead.row": string;
+  /** {count} */
+  readonly "deliveries.more": string;
+  readonly "deliveries.elsewhere": string;
+  readonly "deliveries.how": string;
+  readonly "deliveries.sayWhich": string;
+  /** {which} */
+  readonly "deliveries.unknown": string;
+  /** {count, plural} */
+  readonly "deliveries.retried": string;
+  readonly "deliveries.notRetried": string;
+  /** {count, plural} */
+  readonly "deliveries.dismissed": string;
+  readonly "new.description": string;
+  readonly "new.text": string;
+  readonly "new.done": string;
+  readonly "new.none": string;
+  readonly "pair.description": string;
+  readonly "pair.action": string;
+  readonly "pair.which": string;
+  /** {code} {id} */
+  readonly "pair.reply": string;
+  readonly "pair.off": string;
+  readonly "pair.pending": string;
+  readonly "pair.pending.none": string;
+  /** {code} {who} {age} */
+  readonly "pair.request": string;
+  readonly "pair.people": string;
+  readonly "pair.people.none": string;
+  /** {who} {age} */
+  readonly "pair.person": string;
+  /** {count} */
+  readonly "pair.more": string;
+  readonly "pair.inDirect": string;
+  readonly "pair.sayWhich": string;
+  readonly "pair.unknownCode": string;
+  readonly "pair.unknownPerson": string;
+  /** {which} */
+  readonly "pair.severalPeople": string;
+  /** {who} */
+  readonly "pair.approved": string;
+  /** {who} */
+  readonly "pair.denied": string;
+  /** {who} */
+  readonly "pair.removed": string;
   readonly "whoami.description": string;
   /** {id} {channel} */
   readonly "whoami.id": string;

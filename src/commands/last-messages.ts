@@ -1,5 +1,7 @@
-import { shortLine, type TaskView } from "../core/children/task-row.ts";
+import type { TaskView } from "../core/children/task-view.ts";
 import type { Block, TranscriptEntry } from "../core/ports/run.ts";
+import { oneLine } from "../core/text/lines.ts";
+import { shortLine } from "../core/text/short-line.ts";
 import { historyView } from "../core/transcript/history-view.ts";
 import { readTail } from "../core/transcript/tail.ts";
 import type { CommandParts } from "./command.ts";
@@ -11,21 +13,28 @@ const LONGEST_ROW = 600;
 /** Two or three messages of a phone, not twenty. */
 const LONGEST_LOG = 3500;
 
-/** The newest rows of a child's transcript, cleaned and masked like everything that is read from outside; oldest first. */
-export async function logOf(
-  view: TaskView,
+/** The newest rows of a child's transcript. */
+export async function logOf(view: TaskView, words: Words, parts: LogParts): Promise<string> {
+  const session = await parts.sessions.get(view.sessionKey);
+  if (session === undefined) return words("log.gone", { name: nameOf(view) });
+  return lastMessages(nameOf(view), session.sessionId, words, parts);
+}
+
+type LogParts = Pick<CommandParts, "sessions" | "storage" | "redactor">;
+
+/** The newest rows of a transcript, cleaned and masked like everything that is read from outside; oldest first. `name`: fit for Markdown. */
+export async function lastMessages(
+  name: string,
+  sessionId: string,
   words: Words,
-  { sessions, storage, redactor }: Pick<CommandParts, "sessions" | "storage" | "redactor">,
+  { storage, redactor }: Pick<LogParts, "storage" | "redactor">,
 ): Promise<string> {
-  const session = await sessions.get(view.sessionKey);
-  if (session === undefined) return words("subagents.log.gone", { name: nameOf(view) });
-  const at = { limit: ROWS, includeTools: false };
-  const { entries } = await readTail(storage.transcripts, session.sessionId, at);
+  const { entries } = await readTail(storage.transcripts, sessionId, { limit: ROWS, includeTools: false });
   const { messages } = historyView(entries, { includeTools: false, redactor });
   const mask = (text: string) => redactor.redact(text).text;
   const lines = messages.map((row) => rowLine(row, mask)).filter((line) => line !== "");
-  if (lines.length === 0) return words("subagents.log.empty", { name: nameOf(view) });
-  return [words("subagents.log.title", { name: nameOf(view) }), ...newest(lines, LONGEST_LOG)].join("\n");
+  if (lines.length === 0) return words("log.empty", { name });
+  return [words("log.title", { name }), ...newest(lines, LONGEST_LOG)].join("\n");
 }
 
 const SPEAKER: Readonly<Record<TranscriptEntry["role"], string>> = {
@@ -39,7 +48,7 @@ const SPEAKER: Readonly<Record<TranscriptEntry["role"], string>> = {
 function rowLine({ role, content, sender }: TranscriptEntry, mask: (text: string) => string): string {
   const said = content.map(blockText).filter((text) => text !== "");
   if (said.length === 0) return "";
-  const who = sender?.name === undefined ? "" : `${sender.name}: `;
+  const who = sender?.name === undefined ? "" : `${oneLine(sender.name)}: `;
   return `${SPEAKER[role]} ${plain(shortLine(who + said.join(" "), LONGEST_ROW, mask))}`;
 }
 
