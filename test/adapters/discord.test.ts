@@ -1,12 +1,16 @@
 import { GatewayIntentBits, type Message, Options } from "discord.js";
 import { describe, expect, it } from "vitest";
+import { discordAdapter } from "../../src/adapters/discord/index.ts";
 import type { Address } from "../../src/core/ports/chat.ts";
-import type { AdapterHarness, Author, Breakage } from "../contracts/adapter-harness.ts";
+import type { AdapterHarness, Author, Breakage, PersonsDeeds } from "../contracts/adapter-harness.ts";
 import { channelAdapterContract } from "../contracts/channel-adapter.contract.ts";
+import { labels } from "../standins/discord/components.ts";
 import type { Fault } from "../standins/discord/faults.ts";
-import { aBot, type Bot, logIn, makeBot, placeOf, startedWith } from "./discord/bot.ts";
+import type { Channel, User } from "../standins/discord/world.ts";
+import { aBot, type Bot, logIn, makeBot, makeClient, placeOf, startedWith } from "./discord/bot.ts";
+import { file, forwardedFields } from "./discord/payload.ts";
 
-channelAdapterContract("discord", makeHarness, { rateLimit: "waitedOut" });
+channelAdapterContract("discord", makeHarness, { rateLimit: "waitedOut", hearsAhead: true });
 
 describe("discord: life with the host's client", () => {
   it("DISC-1: started before the login, it works once the host has logged in", async () => {
@@ -98,24 +102,53 @@ describe("discord: life with the host's client", () => {
 
 async function makeHarness(): Promise<AdapterHarness> {
   const bot = await makeBot();
-  const { discord, client, adapter } = bot;
+  const { discord } = bot;
   const other = discord.addChannel("other");
   const thread = discord.addThread(discord.general, "a topic");
-  const colleague = discord.world.addBot("Other Bot");
-  const authors = { person: discord.owner, bot: discord.bot.user, otherBot: colleague.user };
+  const rival = discord.world.addBot("Other Bot");
+  const closers: (() => Promise<void>)[] = [];
+  const harness = harnessOf(bot, { other, thread, rival: rival.user });
+  return {
+    ...harness,
+    restarted: () => discordAdapter({ client: bot.client }),
+    otherAccount: async () => {
+      const client = makeClient(discord);
+      await logIn(client, discord, rival.token);
+      closers.push(() => client.destroy());
+      const adapter = discordAdapter({ client, accountId: "second" });
+      return harnessOf({ ...bot, client, adapter }, { other, thread, rival: discord.bot.user });
+    },
+    close: async () => {
+      for (const close of [...closers, bot.close]) await close();
+    },
+  };
+}
+
+interface Surroundings {
+  readonly other: Channel;
+  readonly thread: Channel;
+  readonly rival: User;
+}
+
+function harnessOf(bot: Bot, { other, thread, rival }: Surroundings): AdapterHarness {
+  const { discord, client, adapter } = bot;
+  const person = personsDeeds(bot);
+  const authors = { person: discord.owner, bot: discord.bot.user, otherBot: rival };
   const roomAt = (at: Address) => discord.world.channel(at.threadId ?? at.chatId);
   return {
     adapter,
-    chat: placeOf(discord.general.id),
+    person,
+    chat: { ...placeOf(discord.general.id), accountId: adapter.accountId },
     otherChat: placeOf(other.id),
     thread: placeOf(discord.general.id, thread.id),
     mentionBait: `@everyone @here <@&${discord.world.addRole("crew")}> <@${discord.owner.id}>`,
     sent: () =>
-      discord.sent.map(({ channelId, content, pings }) => ({
+      discord.sent.map(({ channelId, content, components, pings }) => ({
         ...(channelId === thread.id
           ? { chatId: discord.general.id, threadId: thread.id }
           : { chatId: channelId }),
         text: content,
+        buttons: labels(components),
         pings,
       })),
     platformSays: (author: Author, text: string, at = placeOf(discord.general.id)) => {
@@ -125,8 +158,33 @@ async function makeHarness(): Promise<AdapterHarness> {
     breakNextSend: (kind: Breakage, spared = 0) => {
       discord.faults.next("POST", /^\/channels\/\d+\/messages$/, faults[kind], { spared });
     },
+    hangNextSend: () => {
+      discord.faults.next("POST", /^\/channels\/\d+\/messages$/, {
+        kind: "hold",
+        until: new Promise(() => {}),
+      });
+    },
     listeners: () => countListeners(client) + countListeners(client.rest),
     close: bot.close,
+  };
+}
+
+function personsDeeds(bot: Bot): PersonsDeeds {
+  const { discord } = bot;
+  const says = async (text: string, options: Parameters<typeof discord.say>[1] = {}) => {
+    const message = discord.say(text, options);
+    await emitted(bot, message.id);
+    return message;
+  };
+  return {
+    attaches: async () => {
+      await says("", { fields: { attachments: [file("plan.csv", 1234, { content_type: "text/csv" })] } });
+      return { mediaType: "text/csv", sizeBytes: 1234, name: "plan.csv" };
+    },
+    replies: async (text, original) => void (await says(text, { replyTo: await says(original) })),
+    forwards: async (text) => void (await says("", { fields: forwardedFields({ content: text }) })),
+    edits: async (text, into) => void discord.edit(await says(text), into),
+    removes: async (text) => discord.remove(await says(text)),
   };
 }
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import {
+  type WebchatInbound,
   type WebchatMessage,
   type WebchatOptions,
   webchatAdapter,
 } from "../../src/adapters/webchat/index.ts";
 import { renderWebchat } from "../../src/adapters/webchat/outbound.ts";
-import { deliveryFailed } from "../../src/core/errors.ts";
+import { deliveryFailed, deliveryFailureOf, SwitchboardError } from "../../src/core/errors.ts";
 import {
   type AdapterHarness,
   type Author,
@@ -14,6 +15,7 @@ import {
 } from "../contracts/adapter-harness.ts";
 import { channelAdapterContract } from "../contracts/channel-adapter.contract.ts";
 import { aBoard } from "../fakes/a-board.ts";
+import { limitsInHand } from "../fakes/limits-in-hand.ts";
 
 channelAdapterContract("webchat", makeHarness, { rateLimit: "reported" });
 
@@ -54,6 +56,111 @@ describe("webchat: a channel for web pages", () => {
     for (const part of parts) expect(part).toMatch(/^`{6}(md)?\n[\s\S]*\n`{6}$/);
   });
 
+  it("CHAN-1: code cannot end the fence around it, however many backticks it holds", () => {
+    const inner = "``````\n![pixel](https://evil.example/p.png)\n``````````\n";
+    const parts = renderWebchat(`~~~~\n${inner.repeat(6)}~~~~`, 120);
+    expect(parts.length).toBeGreaterThan(2);
+    for (const part of parts) expect(part.match(/^`{3,}/gm)).toHaveLength(2);
+  });
+
+  it.each<[string, () => unknown]>([
+    [
+      "throws",
+      () => {
+        throw new Error("no socket");
+      },
+    ],
+    [
+      "rejects with an error of ours that tells nothing of a delivery",
+      () => Promise.reject(new SwitchboardError("CLOSED", "x")),
+    ],
+    ["returns no promise and no answer", () => undefined],
+    ["answers what it may not", () => Promise.resolve("sent")],
+  ])("CHAN-1 M02: a post that %s is tried again", async (_, post) => {
+    // As a host without types writes it.
+    const page = aPage({ post: post as WebchatOptions["post"] });
+    const sending = page.adapter.send(
+      page.room,
+      { deliveryId: "d", markdown: "hi" },
+      new AbortController().signal,
+    );
+    expect(await sending.catch(deliveryFailureOf)).toEqual({
+      retryable: true,
+      partsSent: 0,
+      uncertain: true,
+    });
+  });
+
+  it("CHAN-1 DELIV-1: what a post says of its one message does not move the count of parts", async () => {
+    const page = aPage({ maxTextLength: 80 });
+    page.fail(deliveryFailed("Later.", { retryable: true, retryAfterMs: 1500, partsSent: 0 }), {
+      afterPosts: 1,
+    });
+    const message = { deliveryId: "d", markdown: "word ".repeat(40) };
+    const sending = page.adapter.send(page.room, message, new AbortController().signal);
+    expect(await sending.catch(deliveryFailureOf)).toEqual({
+      retryable: true,
+      retryAfterMs: 1500,
+      partsSent: 1,
+    });
+  });
+
+  it("CHAN-1 M02: a post that stays silent for half a minute counts as not reached", async () => {
+    const limits = limitsInHand();
+    const page = aPage({ post: () => new Promise(() => {}) });
+    const sending = page.adapter.send(
+      page.room,
+      { deliveryId: "d", markdown: "hi" },
+      new AbortController().signal,
+    );
+    limits.pass(30_000);
+    expect(await sending.catch(deliveryFailureOf)).toEqual({
+      retryable: true,
+      partsSent: 0,
+      uncertain: true,
+    });
+  });
+
+  it("CHAN-1 I09: a body with more in it than the type makes nobody an owner and nothing a quotation", async () => {
+    const page = aPage();
+    const host = new RecordingHost();
+    await page.adapter.start(host);
+    const sender = { id: "mallory", altIds: ["ann"], roleIds: ["admin"], anonymous: false };
+    const more = { from: { channel: "discord" }, replay: true, quoted: { text: "q" }, guildId: "g" };
+    // A body is parsed JSON, whatever its type says.
+    await page.adapter.receive({ id: "1", chatId: "c", text: "x", sender, ...more } as WebchatInbound);
+    expect(host.messages).toEqual([
+      {
+        id: "1",
+        from: { channel: "webchat", accountId: "default", chatType: "direct", chatId: "c" },
+        sender: { id: "mallory", isBot: false },
+        text: "x",
+        addressed: true,
+        sentAtMs: expect.any(Number),
+      },
+    ]);
+  });
+
+  it.each<[string, unknown]>([
+    ["no object", "hello"],
+    ["nothing", undefined],
+    ["no sender", { id: "1", chatId: "c", text: "x" }],
+    ["a number for an id", { id: 1, chatId: "c", text: "x", sender: ANN }],
+    ["an empty chat", { id: "1", chatId: "", text: "x", sender: ANN }],
+    ["an unknown kind of chat", { id: "1", chatId: "c", chatType: "room", text: "x", sender: ANN }],
+    ["no time", { id: "1", chatId: "c", text: "x", sender: ANN, sentAtMs: Number.NaN }],
+  ])(
+    "CHAN-1 N05: %s is no message: ignored, the log says why, and the next one is taken",
+    async (_, garbage) => {
+      const page = aPage();
+      const host = new RecordingHost();
+      await page.adapter.start(host);
+      expect(await page.adapter.receive(garbage as WebchatInbound)).toBe("ignored");
+      expect(host.log).toMatchObject([{ level: "error", details: { problem: expect.stringMatching(/./) } }]);
+      expect(await page.adapter.receive({ id: "1", chatId: "c", text: "x", sender: ANN })).toBe("run");
+    },
+  );
+
   it("CHAN-1 N05: before start and after stop a message is not taken, and the server may hand it over again", async () => {
     const page = aPage();
     const say = (id: string) => page.adapter.receive({ id, chatId: "c", sender: ANN, text: "hello" });
@@ -89,9 +196,14 @@ describe("webchat: a channel for web pages", () => {
 /** A web server's side: what its pages show, and how it fails. */
 function aPage(options: Partial<WebchatOptions> = {}) {
   const posted: WebchatMessage[] = [];
+  let hangsNext = false;
   const faults: { error: Error | "gone"; afterPosts: number; isStored: boolean }[] = [];
   const adapter = webchatAdapter({
     async post(message) {
+      if (hangsNext) {
+        hangsNext = false;
+        return new Promise(() => {});
+      }
       const fault = faults[0];
       if (fault !== undefined && fault.afterPosts-- === 0) {
         faults.shift();
@@ -112,6 +224,9 @@ function aPage(options: Partial<WebchatOptions> = {}) {
     adapter,
     posted: posted as readonly WebchatMessage[],
     room: { channel: "webchat", accountId: "default", chatType: "group", chatId: "room" } as const,
+    hang() {
+      hangsNext = true;
+    },
     fail(error: Error | "gone", { afterPosts = 0, isStored = false } = {}) {
       faults.push({ error, afterPosts, isStored });
     },
@@ -147,6 +262,7 @@ async function makeHarness(): Promise<AdapterHarness> {
       count += 1;
       await page.adapter.receive({ ...place, id: `m-${count}`, sender: authors[author], text });
     },
+    hangNextSend: page.hang,
     breakNextSend(kind, afterPosts = 0) {
       const [error, fault] = faults[kind]();
       page.fail(error, { ...fault, afterPosts });

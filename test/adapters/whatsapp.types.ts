@@ -1,5 +1,10 @@
-import type { WASocket } from "@whiskeysockets/baileys";
-import type { WhatsAppSocket } from "../../src/adapters/whatsapp/index.ts";
+import type { UserFacingSocketConfig, WASocket } from "@whiskeysockets/baileys";
+import type { WASocket as WASocket6 } from "baileys6";
+import type { WhatsAppAdapter, WhatsAppSocket } from "../../src/adapters/whatsapp/index.ts";
 
-/** A real socket of Baileys 7 fits the adapter without a cast. */
+/** Real sockets of Baileys 7 and 6 fit the adapter without a cast, and the adapter fits `makeWASocket`. */
 export const realSocketFits = (socket: WASocket): WhatsAppSocket => socket;
+export const realSocket6Fits = (socket: WASocket6): WhatsAppSocket => socket;
+export const optionFits = ({
+  cachedGroupMetadata,
+}: WhatsAppAdapter): UserFacingSocketConfig["cachedGroupMetadata"] => cachedGroupMetadata;

@@ -86,6 +86,8 @@ export interface PersonsDeeds {
 export interface AdapterTraits {
   /** "reported": a limit rejects the send; "waitedOut": the client library waits by itself; "none": the platform tells no limit. */
   readonly rateLimit: "reported" | "waitedOut" | "none";
+  /** The client tells of the next message while the host is still busy with the last one, so platformSays resolves although onMessage is held. */
+  readonly hearsAhead?: true;
 }
 
 /** The core's side of an adapter, as a notebook. */

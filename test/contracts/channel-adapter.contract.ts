@@ -233,12 +233,13 @@ const lifeCycle: readonly Sentence[] = [
   },
   {
     title:
-      "DISC-1 TG-1 WA-1: stop during a hand-over waits for it, and the host is not called once stop has resolved",
-    async run(harness) {
+      "DISC-1 TG-1 WA-1: stop during a hand-over waits for it and for what had arrived, and the host is not called once stop has resolved",
+    async run(harness, { hearsAhead }) {
       const host = await started(harness);
       const release = host.hold();
       const said = ["1", "2", "3"].map((text) => harness.platformSays("person", text));
       await host.texts(1);
+      if (hearsAhead) await Promise.all(said);
       let acceptedAtStop = -1;
       let callsAtStop = -1;
       const stopped = harness.adapter.stop().then(() => {
@@ -249,6 +250,7 @@ const lifeCycle: readonly Sentence[] = [
       release();
       await Promise.all([stopped, ...said]);
       expect(host.messages[0]?.text).toBe("1");
+      if (hearsAhead) expect(host.messages.map(({ text }) => text)).toEqual(["1", "2", "3"]);
       expect(acceptedAtStop).toBe(callsAtStop);
       expect(host.messages).toHaveLength(callsAtStop);
     },

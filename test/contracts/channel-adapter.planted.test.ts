@@ -16,6 +16,7 @@ type Flaw =
   | "leaksAListener"
   | "dropsTheTail"
   | "ignoresStop"
+  | "forgetsAtStop"
   | "takesEditsForMessages"
   | "drawsChoicesFirst"
   | "takesForwardsForWords";
@@ -28,7 +29,7 @@ interface Said {
   readonly is?: "edit" | "forward";
 }
 
-const TRAITS = { rateLimit: "reported" } as const;
+const TRAITS = { rateLimit: "reported", hearsAhead: true } as const;
 const MAX = 120;
 
 channelAdapterContract("in-memory adapter", async () => harnessWith("none"), TRAITS);
@@ -40,6 +41,7 @@ describe("the contract notices an adapter that", () => {
     ["leaks a listener", "leaksAListener", "stop leaves nothing behind"],
     ["drops the tail of a long text", "dropsTheTail", "a long text arrives whole and in order"],
     ["ignores stop", "ignoresStop", "after stop nothing is handed over"],
+    ["forgets at stop what had arrived", "forgetsAtStop", "stop during a hand-over waits for it"],
     ["takes an edit for a message", "takesEditsForMessages", "an edit is told as a change"],
     [
       "takes forwarded words for the sender's",
@@ -172,7 +174,10 @@ class MemoryAdapter implements ChannelAdapter {
   readonly #onSaid = (said: Said) => {
     const host = this.#host;
     if (!host || (said.author === "bot" && this.#flaw !== "echoesTheBot")) return;
-    const handOver = () => this.#handOver(said, host).catch(() => "the host's own affair");
+    const handOver = async () => {
+      if (this.#flaw === "forgetsAtStop" && !this.#host) return;
+      await this.#handOver(said, host).catch(() => "the host's own affair");
+    };
     this.#handedOver = this.#flaw === "unordered" ? handOver() : this.#handedOver.then(handOver);
   };
 }

@@ -353,6 +353,26 @@ describe("WhatsApp: one person, two ids", () => {
   const byPhone = { id: "+222", isBot: false };
   const byLid = { id: "111@lid", isBot: false };
 
+  it("CMD-2 I03: the rights of an owner who is listed by LID do not go along with a phone number that somebody else has now", async () => {
+    const board = await aBoard({ config: PER_PERSON, owners: { whatsapp: ["111@lid"] } });
+    const stranger = { id: "+222", altIds: ["333@lid"], isBot: false };
+    expect(await board.whatsapp.says("/send", { from: LID, sender: both })).toBe("command");
+    expect(await board.whatsapp.calls("send", "off", { from: PHONE, sender: byPhone })).toContain("off");
+    expect(await board.whatsapp.calls("send", "on", { from: PHONE, sender: stranger })).toMatch(
+      /^Only the owner/,
+    );
+    expect(await board.whatsapp.says("hello", { from: PHONE, sender: stranger })).toBe("run");
+    await board.quiet();
+    for (const sender of [stranger, byPhone, { id: "333@lid", isBot: false }]) {
+      expect(await board.whatsapp.calls("send", "on", { from: PHONE, sender })).toMatch(/^Only the owner/);
+    }
+    const moved = { id: "+444", altIds: ["111@lid"], isBot: false };
+    await board.whatsapp.host.onSamePerson("whatsapp", "+444", "111@lid");
+    for (const sender of [moved, byLid, { id: "+444", isBot: false }]) {
+      expect(await board.whatsapp.calls("send", "off", { from: LID, sender })).toContain("off");
+    }
+  });
+
   it("I03: once both ids are known, every message of the person is in one session, after a restart too", async () => {
     const board = await aBoard({ config: PER_PERSON });
     await board.whatsapp.says("by both", { from: LID, sender: both });

@@ -20,7 +20,12 @@ export interface Platforms {
   readonly discord: { readonly restUrl: string; readonly token: string };
   readonly telegram: { readonly apiRoot: string; readonly token: string };
   /** The folder holds the device's credentials; another process may go on with them. */
-  readonly whatsapp: { readonly url: string; readonly authFolder: string };
+  readonly whatsapp: {
+    readonly url: string;
+    readonly authFolder: string;
+    /** See WhatsAppOptions. */
+    readonly gentle?: boolean;
+  };
 }
 
 /** Three bots as a host would have them, with real clients, and an adapter on each. */
@@ -30,6 +35,8 @@ export interface Bots {
   connect(): Promise<void>;
   disconnect(): Promise<void>;
 }
+
+const RECONNECT_MS = 50;
 
 export async function makeBots(platforms: Platforms): Promise<Bots> {
   const client = new Client({
@@ -43,8 +50,10 @@ export async function makeBots(platforms: Platforms): Promise<Bots> {
     rest: { api: platforms.discord.restUrl, version: "10" },
   });
   const bot = new Bot(platforms.telegram.token, { client: { apiRoot: platforms.telegram.apiRoot } });
-  const whatsapp = whatsappAdapter();
+  const { gentle = true } = platforms.whatsapp;
+  const whatsapp = whatsappAdapter({ gentle });
   let socket: WASocket | undefined;
+  let leaving = false;
 
   async function connectDiscord(): Promise<void> {
     const ready = new Promise<void>((resolve) => client.once(Events.ClientReady, () => resolve()));
@@ -58,22 +67,26 @@ export async function makeBots(platforms: Platforms): Promise<Bots> {
     });
   }
 
+  /** Resolves when it is open for the first time; a connection that breaks is made anew, as Baileys leaves to its host. */
   async function connectWhatsApp(): Promise<void> {
     const { state } = await useMultiFileAuthState(platforms.whatsapp.authFolder);
-    const opened = makeWASocket({
-      auth: state,
-      waWebSocketUrl: platforms.whatsapp.url,
-      logger: pino({ level: "silent" }),
-    });
-    socket = opened;
-    whatsapp.attach(opened);
-    opened.ev.on("creds.update", () => saveWhole(platforms.whatsapp.authFolder, state.creds));
-    await new Promise<void>((resolve, reject) => {
-      opened.ev.on("connection.update", ({ connection, lastDisconnect }) => {
-        if (connection === "open") resolve();
-        if (connection === "close")
-          reject(lastDisconnect?.error ?? new Error("WhatsApp closed the connection."));
-      });
+    await new Promise<void>((resolve) => {
+      function open(): void {
+        if (leaving) return;
+        const opened = makeWASocket({
+          auth: state,
+          waWebSocketUrl: platforms.whatsapp.url,
+          logger: pino({ level: "silent" }),
+        });
+        socket = opened;
+        whatsapp.attach(opened);
+        opened.ev.on("creds.update", () => saveWhole(platforms.whatsapp.authFolder, state.creds));
+        opened.ev.on("connection.update", ({ connection }) => {
+          if (connection === "open") resolve();
+          if (connection === "close") setTimeout(open, RECONNECT_MS);
+        });
+      }
+      open();
     });
   }
 
@@ -83,6 +96,7 @@ export async function makeBots(platforms: Platforms): Promise<Bots> {
       await Promise.all([connectDiscord(), connectTelegram(), connectWhatsApp()]);
     },
     disconnect: async () => {
+      leaving = true;
       await Promise.all([client.destroy(), bot.stop()]);
       socket?.end(undefined);
     },

@@ -20,6 +20,10 @@ describe("the Discord stand-in, REST", () => {
     ["white space", { content: " \n " }, 400, 50006],
     ["a nonce of 26 characters", { content: "hi", nonce: "n".repeat(26) }, 400, 50035],
     ["both parse users and users", { content: "hi", allowed_mentions: usersTwice() }, 400, 50035],
+    ["six rows of buttons", { content: "hi", components: rows(6, 1) }, 400, 50035],
+    ["six buttons in a row", { content: "hi", components: rows(1, 6) }, 400, 50035],
+    ["one button twice", { content: "hi", components: [...rows(1, 1), ...rows(1, 1)] }, 400, 50035],
+    ["an id of 101 characters", { content: "hi", components: rows(1, 1, "x".repeat(100)) }, 400, 50035],
     ["a reply to nothing", { content: "hi", message_reference: { message_id: "1".repeat(18) } }, 400, 50035],
   ])("DISC-2: a message with %s is refused and not stored", async (_, body, status, code) => {
     const discord = await standin();
@@ -27,16 +31,19 @@ describe("the Discord stand-in, REST", () => {
     expect(discord.sent).toEqual([]);
   });
 
-  it("DISC-2: an unknown channel is 10003, a forum 50008, a locked thread 50083", async () => {
+  it("DISC-2: an unknown channel is 10003, a forum 50008, a locked thread 160005 or, when archived, 50083", async () => {
     const discord = await standin();
-    const locked = discord.addThread(discord.general, "closed");
-    discord.archive(locked, { locked: true });
+    const archived = discord.addThread(discord.general, "closed");
+    discord.archive(archived, { locked: true });
+    const locked = discord.addThread(discord.general, "locked");
+    Object.assign(locked.thread_metadata ?? {}, { locked: true });
     const forum = discord.addChannel("help", channelTypes.forum);
+    const media = discord.addChannel("pictures", channelTypes.media);
     const codes = [];
-    for (const id of ["123456789012345678", forum.id, locked.id]) {
+    for (const id of ["123456789012345678", forum.id, media.id, locked.id, archived.id]) {
       codes.push((await post(discord, { content: "hi" }, id)).body.code);
     }
-    expect(codes).toEqual([10003, 50008, 50083]);
+    expect(codes).toEqual([10003, 50008, 50008, 160_005, 50083]);
   });
 
   it("DISC-1: a wrong token is 401 and cannot identify", async () => {
@@ -122,6 +129,57 @@ describe("the Discord stand-in, REST", () => {
     expect(slash).toMatchObject({ state: "answered", answers: [{ content: "pong", ephemeral: true }] });
     expect(() => discord.slash("unregistered")).toThrow(/nobody can call/);
   });
+
+  it("CMD: suggestions are at most 25 of 1 to 100 characters, for options that have them, and the only answer", async () => {
+    const discord = await standin();
+    const commands = `/applications/${discord.bot.applicationId}/commands`;
+    const option = (name: string, autocomplete: boolean) => ({
+      type: 3,
+      name,
+      description: "x",
+      autocomplete,
+    });
+    const options = [option("open", true), option("closed", false)];
+    await call(discord, "POST", commands, { name: "ping", description: "Ping.", options });
+    expect(() => discord.type("ping", "closed", "a")).toThrow(/no autocomplete/);
+    const typing = discord.type("ping", "open", "a");
+    const callback = `/interactions/${typing.id}/${typing.token}/callback`;
+    const answer = (choices: readonly object[]) =>
+      call(discord, "POST", callback, { type: 8, data: { choices } });
+    const many = Array.from({ length: 26 }, (_, index) => ({ name: `n${index}`, value: `v${index}` }));
+    expect(await call(discord, "POST", callback, { type: 5 })).toMatchObject({ body: { code: 50035 } });
+    expect(await answer(many)).toMatchObject({ body: { code: 50035 } });
+    expect(await answer([{ name: "", value: "v" }])).toMatchObject({ body: { code: 50035 } });
+    expect(await answer([{ name: "n", value: "v".repeat(101) }])).toMatchObject({ body: { code: 50035 } });
+    expect((await answer(many.slice(1))).status).toBe(204);
+    expect(typing.suggestions).toHaveLength(25);
+  });
+
+  it("CMD: a press changes the message with the button, or is answered beside it; a button that nobody sees cannot be pressed", async () => {
+    const discord = await standin();
+    const posted = await post(discord, { content: "choose", components: rows(1, 2) });
+    const message = { id: String(posted.body.id) };
+    expect(() => discord.press(message, "gone")).toThrow(/no button/);
+    const change = discord.press(message, "0-1");
+    const beside = discord.press(message, "0-0");
+    const acknowledge = ({ id, token }: typeof change, type: number) =>
+      call(discord, "POST", `/interactions/${id}/${token}/callback`, { type, data: { flags: 64 } });
+    await acknowledge(change, 6);
+    await acknowledge(beside, 5);
+    for (const { token } of [change, beside]) {
+      const original = `/webhooks/${discord.bot.applicationId}/${token}/messages/@original`;
+      await call(discord, "PATCH", original, { content: `by ${token}` });
+    }
+    expect(change).toMatchObject({ state: "answered", answers: [] });
+    expect(beside).toMatchObject({ answers: [{ content: `by ${beside.token}`, ephemeral: true }] });
+    const shown = await fetch(
+      `${discord.restUrl}/v10/channels/${discord.general.id}/messages/${message.id}`,
+      {
+        headers: { authorization: `Bot ${discord.bot.token}` },
+      },
+    );
+    expect(await shown.json()).toMatchObject({ content: `by ${change.token}` });
+  });
 });
 
 describe("the Discord stand-in, gateway", () => {
@@ -174,6 +232,29 @@ describe("the Discord stand-in, gateway", () => {
     ]);
   });
 
+  it("DISC-1: a room's events go to one shard, direct ones to the first; a shard that does not exist is 4010", async () => {
+    const discord = await standin();
+    const shards = await Promise.all(
+      [0, 1].map((id) => connect(discord, everything, discord.bot.token, [id, 2])),
+    );
+    await Promise.all(shards.map((shard) => shard.got("READY")));
+    discord.say("in the server");
+    discord.say("in private", { in: discord.direct });
+    discord.remove(discord.say("gone"), discord.say("gone too"));
+    const carrier = Number((BigInt(discord.world.guildId) >> 22n) % 2n);
+    await shards[0]?.got("MESSAGE_CREATE");
+    await shards[carrier]?.got("MESSAGE_DELETE_BULK");
+    const heard = shards.map(({ log }) =>
+      log.filter(({ t }) => t === "MESSAGE_CREATE").map(({ d }) => d.content),
+    );
+    const inServer = ["in the server", "gone", "gone too"];
+    const isFirst = carrier === 0;
+    expect(heard[carrier]?.filter((text) => text !== "in private")).toEqual(inServer);
+    expect(heard[0]).toContain("in private");
+    expect(heard[1 - carrier]).toEqual(isFirst ? [] : ["in private"]);
+    expect(await (await connect(discord, everything, discord.bot.token, [2, 2])).closed).toBe(4010);
+  });
+
   it("DISC-1: a forgotten session must identify again", async () => {
     const discord = await standin();
     const first = await connect(discord, everything);
@@ -204,6 +285,16 @@ function post(discord: DiscordStandin, body: unknown, channelId = discord.genera
   return call(discord, "POST", `/channels/${channelId}/messages`, body, bot);
 }
 
+function rows(count: number, buttons: number, prefix = ""): readonly object[] {
+  return Array.from({ length: count }, (_, row) => ({
+    type: 1,
+    components: Array.from({ length: buttons }, (_, at) => {
+      const label = `${row}-${at}`;
+      return { type: 2, style: 2, label, custom_id: prefix + label };
+    }),
+  }));
+}
+
 function usersTwice() {
   return { parse: ["users"], users: ["1".repeat(18)] };
 }
@@ -214,7 +305,12 @@ interface Dispatch {
 }
 
 /** A bare gateway client: it identifies with the wanted intents, or with none waits for `resume`. */
-async function connect(discord: DiscordStandin, wanted: number | undefined, token = discord.bot.token) {
+async function connect(
+  discord: DiscordStandin,
+  wanted: number | undefined,
+  token = discord.bot.token,
+  shard?: readonly [number, number],
+) {
   const socket = new WebSocket(`${discord.gateway.url}?v=10&encoding=json`);
   closers.push(() => socket.terminate());
   const log: Dispatch[] = [];
@@ -231,7 +327,7 @@ async function connect(discord: DiscordStandin, wanted: number | undefined, toke
     socket.emit("dispatch");
   });
   await once(socket, "message");
-  if (wanted !== undefined) send(2, { intents: wanted });
+  if (wanted !== undefined) send(2, { intents: wanted, ...(shard ? { shard } : {}) });
   const got = async (type: string, count = 1) => {
     const found = () => log.filter(({ t }) => t === type).map(({ d }) => d);
     while (found().length < count) await once(socket, "dispatch");

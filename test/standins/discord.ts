@@ -1,13 +1,24 @@
 import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { Commands } from "./discord/commands.ts";
+import { type Command, Commands } from "./discord/commands.ts";
+import { componentRows, idOfButton } from "./discord/components.ts";
 import { Faults } from "./discord/faults.ts";
 import { Gateway } from "./discord/gateway.ts";
-import { Interactions, interactionPayload, type SlashCall } from "./discord/interactions.ts";
+import {
+  commandData,
+  interactionPayload,
+  type Place,
+  pressData,
+  type SlashOptions,
+  typingData,
+  type UseOptions,
+} from "./discord/interaction-payload.ts";
+import { editAnswer, Interactions, messageFrom, type SlashCall } from "./discord/interactions.ts";
+import { checkMessage } from "./discord/message-form.ts";
 import { type Message, Messages, type NewMessage, type SentMessage } from "./discord/messages.ts";
 import { type RecordedRequest, restListener } from "./discord/rest.ts";
 import { routes } from "./discord/routes.ts";
-import { type BotAccount, type Channel, channelTypes, type User, World } from "./discord/world.ts";
+import { type Channel, channelTypes, type User, World } from "./discord/world.ts";
 
 interface SayOptions {
   readonly in?: Channel;
@@ -17,16 +28,6 @@ interface SayOptions {
   readonly mentionReplied?: boolean;
   /** Further fields of the message object: attachments, webhook_id, type, … */
   readonly fields?: NewMessage["fields"];
-}
-
-interface SlashOptions {
-  readonly options?: Readonly<Record<string, string>>;
-  readonly in?: Channel;
-  readonly by?: User;
-  readonly locale?: string;
-  readonly bot?: BotAccount;
-  /** The command registered for the guild instead of the global one. */
-  readonly ofGuild?: boolean;
 }
 
 /**
@@ -142,21 +143,75 @@ export class DiscordStandin {
     return message;
   }
 
-  edit(message: Message, content: string): void {
+  edit(message: Message, content: string): Message {
     const edited = this.#messages.edit(message.channel_id, message.id, content);
     this.gateway.dispatchMessage("MESSAGE_UPDATE", edited);
+    return edited;
+  }
+
+  /** Somebody removes messages of one room; several at once are one event. */
+  remove(...messages: readonly [Message, ...Message[]]): void {
+    const [{ channel_id: roomId }] = messages;
+    for (const { id } of messages) this.#messages.remove(roomId, id);
+    this.gateway.dispatchRemoved(
+      this.world.channel(roomId),
+      messages.map(({ id }) => id),
+    );
   }
 
   /** A person calls a registered command; the call shows what the bot answers. */
   slash(name: string, options: SlashOptions = {}): SlashCall {
-    const { bot = this.bot, by = this.owner, locale = "en-US" } = options;
-    const command = this.commands(bot, options.ofGuild).find(name);
+    const data = commandData(this.#registered(name, options), options.options ?? {});
+    return this.#use("command", options, data);
+  }
+
+  /** A person types words into an option of a registered command. */
+  type(name: string, option: string, typed: string, options: SlashOptions = {}): SlashCall {
+    return this.#use("typing", options, typingData(this.#registered(name, options), option, typed));
+  }
+
+  /** A person presses a button below an answer that the bot gave to `call`. */
+  pressAnswer(call: SlashCall, label: string, options: UseOptions = {}): SlashCall {
+    const answer = call.answers.findLast(({ components }) => components.length > 0);
+    if (!answer) throw new Error("No answer to the call has buttons.");
+    const data = pressData(messageFrom(call, answer), idOfButton(answer.components, label));
+    const room = { in: this.world.channel(call.channelId), bot: call.bot };
+    return this.#use("press", { ...room, ...options }, data, (body) => editAnswer(call, answer, body));
+  }
+
+  /** A person presses a button below a message in the room. */
+  press({ id }: { readonly id: string }, label: string, options: UseOptions = {}): SlashCall {
+    const room = options.in ?? this.general;
+    const message = this.#messages.get(room.id, id);
+    const data = pressData(message, idOfButton(componentRows.parse(message.components), label));
+    return this.#use("press", options, data, (body) => {
+      const edited = this.#messages.edit(room.id, id, checkMessage(body).text);
+      this.gateway.dispatchMessage("MESSAGE_UPDATE", edited);
+      return edited;
+    });
+  }
+
+  #registered(name: string, { bot = this.bot, ofGuild = false }: SlashOptions): Command {
+    const command = this.commands(bot, ofGuild).find(name);
     if (!command) throw new Error(`No command /${name} is registered, so nobody can call it.`);
-    const channel = options.in ?? this.general;
-    const call = this.#interactions.open(bot, channel.id);
-    const details = { world: this.world, bot, command, options: options.options ?? {}, channel, by, locale };
-    const payload = interactionPayload(call, details);
-    this.gateway.dispatch("INTERACTION_CREATE", (session) => (session.bot === bot ? payload : undefined));
+    return command;
+  }
+
+  #use(
+    kind: SlashCall["kind"],
+    options: UseOptions,
+    data: object,
+    editPressed?: SlashCall["editPressed"],
+  ): SlashCall {
+    const { bot = this.bot, by = this.owner, in: channel = this.general, locale = "en-US" } = options;
+    const call = this.#interactions.open({
+      kind,
+      channelId: channel.id,
+      bot,
+      ...(editPressed ? { editPressed } : {}),
+    });
+    const place: Place = { world: this.world, channel, by, locale };
+    this.gateway.dispatchInteraction(bot, channel, interactionPayload(call, place, data));
     return call;
   }
 

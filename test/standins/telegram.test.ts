@@ -382,3 +382,39 @@ describe("CMD: command menus", () => {
     expect(telegram.menus.seenBy("de")).toEqual(list);
   });
 });
+
+describe("CMD-4: buttons are refused where Telegram refuses them", () => {
+  const send = (buttons: readonly object[]) =>
+    raw<Message>("sendMessage", { chat_id: ANN.id, text: "x", reply_markup: { inline_keyboard: [buttons] } });
+  const button = (callback_data: string, text = "on") => ({ text, callback_data });
+
+  it.each([
+    ["data of 65 bytes", [button(`${"é".repeat(32)}x`)], "BUTTON_DATA_INVALID"],
+    ["no data", [button("")], "BUTTON_DATA_INVALID"],
+    ["no label", [button("x", " ")], "text buttons are unallowed"],
+    ["101 buttons", Array.from({ length: 101 }, () => button("x")), "REPLY_MARKUP_TOO_LONG"],
+  ])("CMD-4: %s", async (_, buttons, reason) => {
+    telegram.opened(ANN);
+    expect(await description(send(buttons))).toContain(reason);
+    expect((await send([button("é".repeat(32))])).status).toBe(200);
+  });
+
+  it("CMD-4: a press shows the message as it is, takes one answer of 200 characters, and an edit takes the buttons off", async () => {
+    telegram.opened(ANN);
+    const { message_id } = (await send([button("x")])).body.result;
+    const chat: Chat = { id: ANN.id, type: "private", first_name: "Ann" };
+    telegram.tap("on", message_id, chat);
+    telegram.tap("on", message_id, chat, ANN, "unseen");
+    const [seen, unseen] = telegram.pending.map(({ callback_query }) => callback_query);
+    expect(seen).toMatchObject({ data: "x", message: { text: "x", from: { is_bot: true } } });
+    expect(unseen?.message).toEqual({ chat: telegram.room(chat).chat, message_id, date: 0 });
+    const answer = { callback_query_id: seen?.id, text: "y".repeat(201) };
+    expect(await description(raw("answerCallbackQuery", answer))).toContain("MESSAGE_TOO_LONG");
+    await raw("answerCallbackQuery", { ...answer, text: "hi", show_alert: true });
+    expect(telegram.callbackAnswers).toEqual([{ queryId: seen?.id, text: "hi", isAlert: true }]);
+    const edit = { chat_id: ANN.id, message_id, text: "y" };
+    await raw("editMessageText", edit);
+    expect(await description(raw("editMessageText", edit))).toContain("message is not modified");
+    expect(() => telegram.tap("on", message_id, chat)).toThrow("no button");
+  });
+});

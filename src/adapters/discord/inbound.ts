@@ -1,13 +1,13 @@
-import type { Channel, GuildMember, Message, User } from "discord.js";
+import type { Channel, GuildMember, Message, PartialMessage, User } from "discord.js";
 import { given } from "../../core/given.ts";
-import type { Address, Attachment, InboundMessage, QuotedText, Sender } from "../../core/ports/chat.ts";
+import type { Address, InboundMessage, MessageChange, Sender } from "../../core/ports/chat.ts";
+import { attachmentsOf, forwardReference, quotedIn, wordsOf } from "./shown.ts";
 
 /** Discord's numbers, spelled out here so that nothing of discord.js is loaded at run time. */
 const directChat = 1;
 const groupDirectChat = 3;
 const plainMessage = 0;
 const replyMessage = 19;
-const forwardReference = 1;
 
 export interface InboundContext {
   readonly accountId: string;
@@ -15,11 +15,11 @@ export interface InboundContext {
 }
 
 /**
- * A person's message as the core sees it. Undefined for everything that is not for the bot: its own messages, other bots,
- * webhooks, system notices, group direct chats, and messages that show nothing (no text, no file, nothing forwarded).
+ * A message of a person or of another bot as the core sees it. Undefined for everything that is not for the bot: its own messages,
+ * system notices, group direct chats, and messages that show nothing (no text, no file, no poll, nothing forwarded).
  */
 export function toInbound(message: Message, context: InboundContext): InboundMessage | undefined {
-  if (!isFromPerson(message)) return undefined;
+  if (!isFromSomebodyElse(message, context.botId)) return undefined;
   const from = toAddress(message.channel, context.accountId);
   if (!from) return undefined;
   const attachments = attachmentsOf(message);
@@ -31,7 +31,7 @@ export function toInbound(message: Message, context: InboundContext): InboundMes
   return given({
     id: message.id,
     from,
-    sender: senderOf(message.author, message.member),
+    sender: authorOf(message),
     text,
     addressed: isAddressed(message, from, context.botId),
     sentAtMs: message.createdTimestamp,
@@ -43,6 +43,28 @@ export function toInbound(message: Message, context: InboundContext): InboundMes
   });
 }
 
+/** Whether the words changed: a preview that Discord adds to a link, or a pin, is no edit. */
+export function isEdit(before: Message | PartialMessage, { editedTimestamp }: Message): boolean {
+  return editedTimestamp !== null && editedTimestamp !== before.editedTimestamp;
+}
+
+/** An edit of what `toInbound` hands over. */
+export function toEdit(message: Message, context: InboundContext): MessageChange | undefined {
+  const inbound = toInbound(message, context);
+  return inbound && { id: inbound.id, from: inbound.from, change: "edited", text: inbound.text };
+}
+
+/** A removal of what `toInbound` hands over, or of a message that the client no longer knows. */
+export function toRemoval(
+  message: Message | PartialMessage,
+  context: InboundContext,
+): MessageChange | undefined {
+  const from = message.partial
+    ? toAddress(message.channel, context.accountId)
+    : toInbound(message, context)?.from;
+  return from && { id: message.id, from, change: "deleted" };
+}
+
 /** The place of a channel; undefined for group direct chats. A thread whose parent nobody knows stands for itself. */
 export function toAddress(channel: Channel, accountId: string): Address | undefined {
   const chatType = channel.type === directChat ? ("direct" as const) : ("channel" as const);
@@ -52,9 +74,15 @@ export function toAddress(channel: Channel, accountId: string): Address | undefi
   return parent ? { ...place, chatId: parent, threadId: channel.id } : { ...place, chatId: channel.id };
 }
 
-function isFromPerson(message: Message): boolean {
-  const isWritten = message.type === plainMessage || message.type === replyMessage;
-  return isWritten && !message.author.bot && !message.author.system && !message.webhookId;
+function isFromSomebodyElse({ type, author }: Message, botId: string): boolean {
+  const isWritten = type === plainMessage || type === replyMessage;
+  return isWritten && author.id !== botId && !author.system;
+}
+
+/** Nobody can tell who speaks through a webhook: it counts as a bot, and as nobody in particular. */
+function authorOf({ author, member, webhookId }: Message): Sender {
+  const sender = senderOf(author, member);
+  return webhookId ? { ...sender, isBot: true, anonymous: true } : sender;
 }
 
 /** Meant for the bot: a direct chat, a mention of it or of the role that Discord made for it, or a reply to it. */
@@ -69,7 +97,9 @@ function isAddressed({ mentions }: Message, from: Address, botId: string): boole
 
 /** The words without the mention in front of them. A mention alone stays, so that the agent sees that it was called. */
 function textOf(message: Message, botId: string, showsMore: boolean): string {
-  const whole = message.content.trim();
+  // What is forwarded is somebody else's words, whatever else the message holds.
+  if (message.reference?.type === forwardReference) return "";
+  const whole = wordsOf(message);
   const botRoles = message.mentions.roles.filter((role) => role.tags?.botId === botId);
   const ids = [botId, ...botRoles.keys()].join("|");
   const words = whole.replace(new RegExp(`^(?:<@[!&]?(?:${ids})>\\s*)+(?:[,:](?:\\s+|$))?`), "");
@@ -82,30 +112,9 @@ export function senderOf(user: User, member: GuildMember | null): Sender {
   return given({
     id: user.id,
     name: member?.displayName ?? user.displayName,
-    isBot: false,
+    isBot: user.bot === true,
     roleIds: roleIds.length > 0 ? roleIds : undefined,
   });
-}
-
-function attachmentsOf(message: Message): readonly Attachment[] {
-  return message.attachments.map(({ contentType, size, name }) => ({
-    mediaType: contentType ?? "application/octet-stream",
-    sizeBytes: size,
-    name,
-  }));
-}
-
-function quotedIn(message: Message): QuotedText | undefined {
-  const { reference } = message;
-  if (!reference) return undefined;
-  if (reference.type === forwardReference) {
-    const text = message.messageSnapshots?.first()?.content;
-    return text ? { text, forwarded: true } : undefined;
-  }
-  const original = reference.messageId ? message.channel.messages.cache.get(reference.messageId) : undefined;
-  if (!original?.content) return undefined;
-  const senderName = original.member?.displayName ?? original.author.displayName;
-  return { text: original.content, senderName, forwarded: false };
 }
 
 function titleOf({ channel, guild }: Message): string | undefined {

@@ -1,115 +1,104 @@
-import type {
-  APIApplicationCommand,
-  APIApplicationCommandOption,
-  LocalizationMap,
-  REST,
-  RESTPostAPIChatInputApplicationCommandsJSONBody,
-} from "discord.js";
-import type { CommandArgument, CommandSpec, Localized } from "../../core/ports/command.ts";
+import type { APIApplicationCommand, Client } from "discord.js";
+import { messageOf } from "../../core/errors.ts";
+import type { AdapterHost } from "../../core/ports/chat.ts";
+import { type Definition, isOurs, isSame, toDefinition } from "./command-definition.ts";
+import { inTime } from "./in-time.ts";
 
-type Definition = RESTPostAPIChatInputApplicationCommandsJSONBody;
+interface MenuParts {
+  readonly client: Client;
+  readonly host: AdapterHost;
+  /** Ends what is under way. */
+  readonly signal: AbortSignal;
+}
+
+/** The call of a registered command, as far as it tells whose the command is. */
+interface CommandUse {
+  readonly commandId: string;
+  /** null: the command is registered for all servers. */
+  readonly commandGuildId: string | null;
+}
 
 const chatInput = 1;
-const stringOption = 3;
-const guildAndBotDirect = [0, 1];
-const longestDescription = 100;
-
-/** What has to be done so that the menu holds our commands. */
-export interface MenuPlan {
-  /** Id → name of the host's commands that have the name of one of ours: never touched, never answered. */
-  readonly foreign: ReadonlyMap<string, string>;
-  readonly changes: readonly { readonly existingId?: string; readonly definition: Definition }[];
-}
-
-/** Compares the registered commands with ours; changes nothing. */
-export async function planMenu(
-  rest: REST,
-  applicationId: string,
-  specs: readonly CommandSpec[],
-): Promise<MenuPlan> {
-  const query = new URLSearchParams({ with_localizations: "true" });
-  // The shape of the answer is Discord's promise; discord.js types it as unknown.
-  const existing = (await rest.get(menuPath(applicationId), { query })) as readonly APIApplicationCommand[];
-  const foreign = new Map<string, string>();
-  const changes: MenuPlan["changes"][number][] = [];
-  for (const definition of specs.map(toDefinition)) {
-    const present = existing.find(({ name, type }) => name === definition.name && type === chatInput);
-    if (!present) changes.push({ definition });
-    else if (!isOurs(present, definition)) foreign.set(present.id, present.name);
-    else if (!isSame(present, definition)) changes.push({ existingId: present.id, definition });
-  }
-  return { foreign, changes };
-}
-
-/** Makes and updates our commands one by one until `signal` is aborted; the host's commands stay as they are. */
-export async function applyMenu(
-  rest: REST,
-  applicationId: string,
-  { changes }: MenuPlan,
-  signal: AbortSignal,
-): Promise<void> {
-  const path = menuPath(applicationId);
-  for (const { existingId, definition } of changes) {
-    if (signal.aborted) return;
-    if (existingId) await rest.patch(`${path}/${existingId}`, { body: definition });
-    else await rest.post(path, { body: definition });
-  }
-}
-
-const menuPath = (applicationId: string) => `/applications/${applicationId}/commands` as const;
-
-function toDefinition({ name, description, args }: CommandSpec): Definition {
-  return { name, ...described(description), options: args.map(toOption), contexts: guildAndBotDirect };
-}
-
-function toOption({ name, description, required, choices }: CommandArgument): APIApplicationCommandOption {
-  const fixed = choices?.length ? { choices: choices.map((value) => ({ name: value, value })) } : {};
-  return { type: stringOption, name, ...described(description), required, ...fixed };
-}
-
-function described(texts: Localized) {
-  const cut = (text: string) => text.slice(0, longestDescription);
-  const localizations: LocalizationMap = {
-    "es-ES": cut(texts.es),
-    "es-419": cut(texts.es),
-    "pt-BR": cut(texts["pt-BR"]),
-    hi: cut(texts.hi),
-  };
-  return { description: cut(texts.en), description_localizations: localizations };
-}
 
 /**
- * Whether a command with our name was made by us, perhaps by an earlier version: one of its descriptions, in whatever
- * language, is ours. Discord keeps no other trace of who made a command.
+ * The registered commands of the bot: keeps ours up to date one by one, never touches another, and knows which are ours.
+ * Nothing here rejects.
  */
-function isOurs(present: APIApplicationCommand, wanted: Definition): boolean {
-  const texts = ({
-    description,
-    description_localizations,
-  }: Pick<Definition, "description" | "description_localizations">) => [
-    description,
-    ...Object.values(description_localizations ?? {}),
-  ];
-  const wantedTexts = texts(wanted);
-  return texts(present).some((text) => text && wantedTexts.includes(text));
+export class Menu {
+  readonly #parts: MenuParts;
+  readonly #definitions: readonly Definition[];
+  /** By command id, as far as asked: whether it is ours. */
+  readonly #ours = new Map<string, boolean>();
+  #upkeep: Promise<void> | undefined;
+
+  constructor(parts: MenuParts) {
+    this.#parts = parts;
+    this.#definitions = parts.host.commands.map(toDefinition);
+  }
+
+  /** Brings our commands up to date, once; after a failure the next call tries again. */
+  update(): void {
+    const { host, signal } = this.#parts;
+    this.#upkeep ??= this.#update().catch((error: unknown) => {
+      this.#upkeep = undefined;
+      if (signal.aborted) return;
+      const advice =
+        "The command menu could not be brought up to date. It is tried again with the next connection.";
+      host.logger.warn({ error: messageOf(error) }, advice);
+    });
+  }
+
+  /** Whether a command with the name of one of ours is ours. One that cannot be looked up is not. */
+  async isOurs({ commandId, commandGuildId }: CommandUse): Promise<boolean> {
+    const { client, host } = this.#parts;
+    try {
+      const applicationId = client.application?.id;
+      if (!this.#ours.has(commandId) && applicationId)
+        await inTime(this.#read(pathOf(applicationId, commandGuildId)));
+    } catch (error) {
+      const advice = "A command was not answered, as Discord did not tell whether it is ours. Call it again.";
+      host.logger.warn({ error: messageOf(error) }, advice);
+    }
+    return this.#ours.get(commandId) ?? false;
+  }
+
+  async #update(): Promise<void> {
+    const { client, host, signal } = this.#parts;
+    if (!client.application) return;
+    const { rest } = client;
+    const path = pathOf(client.application.id, null);
+    const existing = await this.#read(path);
+    for (const definition of this.#definitions) {
+      if (signal.aborted) return;
+      const present = existing.get(definition.name);
+      if (present && !this.#ours.get(present.id)) {
+        const advice = `The bot has its own /${present.name}, so ours is not in the menu. Typed as a message it still works.`;
+        host.logger.warn({ command: present.name }, advice);
+      } else if (!present) this.#ours.set(idOf(await rest.post(path, { body: definition })), true);
+      else if (!isSame(present, definition)) await rest.patch(`${path}/${present.id}`, { body: definition });
+    }
+  }
+
+  /** The commands that have the name of one of ours, by name; which of them are ours is remembered. */
+  async #read(path: `/${string}`): Promise<ReadonlyMap<string, APIApplicationCommand>> {
+    const query = new URLSearchParams({ with_localizations: "true" });
+    // The shape of the answer is Discord's promise; discord.js types it as unknown.
+    const all = (await this.#parts.client.rest.get(path, { query })) as readonly APIApplicationCommand[];
+    const namesakes = new Map<string, APIApplicationCommand>();
+    for (const definition of this.#definitions) {
+      const present = all.find(({ name, type }) => name === definition.name && type === chatInput);
+      if (!present) continue;
+      namesakes.set(definition.name, present);
+      this.#ours.set(present.id, isOurs(present, definition));
+    }
+    return namesakes;
+  }
 }
 
-function isSame(present: APIApplicationCommand, wanted: Definition): boolean {
-  return JSON.stringify(essence(present)) === JSON.stringify(essence(wanted));
-}
+/** The shape of the answer is Discord's promise; discord.js types it as unknown. */
+const idOf = (made: unknown) => (made as APIApplicationCommand).id;
 
-/** The fields that we set, in one order, without what Discord leaves out or fills in as empty. */
-function essence(command: Definition | APIApplicationCommand): unknown {
-  const { name, description, description_localizations, options, contexts } = command;
-  return plain({ name, description, description_localizations, options, contexts });
-}
-
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== "object" || value === null) return value;
-  const filled = Object.entries(value)
-    .filter(([, inner]) => inner !== null && inner !== undefined && inner !== false)
-    .filter(([, inner]) => !Array.isArray(inner) || inner.length > 0)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return filled.map(([key, inner]) => [key, plain(inner)]);
+function pathOf(applicationId: string, guildId: string | null): `/${string}` {
+  const scope = guildId === null ? "" : `/guilds/${guildId}`;
+  return `/applications/${applicationId}${scope}/commands`;
 }

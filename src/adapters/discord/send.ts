@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
-import type { APIMessage, APIRequest, RateLimitData, REST, ResponseLike } from "discord.js";
+import type { APIRequest, RateLimitData, REST, ResponseLike } from "discord.js";
 import { deliveryFailed } from "../../core/errors.ts";
 import type { DeliveryReceipt, OutboundMessage } from "../../core/ports/chat.ts";
-import { rateLimited, toDeliveryError } from "./delivery-error.ts";
+import { fieldOf } from "../field-of.ts";
+import { within } from "../within.ts";
+import { toButtons } from "./buttons.ts";
+import { isReplyRefused, rateLimited, toDeliveryError } from "./delivery-error.ts";
 
 /** Nothing that an agent writes notifies anybody; a reply does not notify the author replied to. */
 export const noMentions = { parse: [], repliedUser: false } as const;
@@ -10,51 +13,68 @@ export const noMentions = { parse: [], repliedUser: false } as const;
 /** The client library waits out a rate limit by itself; a longer wait goes back to the outbox, which survives restarts. */
 const patienceMs = 5000;
 
+interface Posting {
+  /** A channel, a thread or a direct chat. */
+  readonly roomId: string;
+  readonly parts: readonly string[];
+  readonly message: OutboundMessage;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Posts the parts in order, each with a nonce by which Discord recognises a repeat for some minutes.
  * Requests go through the client's own queue and need no channel in its cache.
  */
-export async function sendParts(
-  rest: REST,
-  channelId: string,
-  parts: readonly string[],
-  message: OutboundMessage,
-  signal: AbortSignal,
-): Promise<DeliveryReceipt> {
+export async function sendParts(rest: REST, posting: Posting): Promise<DeliveryReceipt> {
+  const { roomId, parts, message, signal } = posting;
   const messageIds: string[] = [];
-  for (const [part, content] of parts.entries()) {
+  for (const part of parts.keys()) {
     if (part < (message.fromPart ?? 0)) continue;
     if (signal.aborted) throw aborted(part);
     await message.onPart?.({ part, state: "starting" });
-    const body = {
-      content,
-      nonce: nonceOf(message.deliveryId, part),
-      enforce_nonce: true,
-      allowed_mentions: { parse: noMentions.parse, replied_user: noMentions.repliedUser },
-      ...(message.replyToId && part === 0
-        ? { message_reference: { message_id: message.replyToId, fail_if_not_exists: false } }
-        : {}),
-    };
-    const posted = await post(rest, `/channels/${channelId}/messages`, { body, part, signal });
-    messageIds.push(posted.id);
-    await message.onPart?.({ part, state: "sent", messageId: posted.id });
+    const messageId = await postPart(rest, `/channels/${roomId}/messages`, { ...posting, part });
+    messageIds.push(messageId);
+    await message.onPart?.({ part, state: "sent", messageId });
   }
   return { messageIds };
 }
 
+/** What Discord does not let the bot reply to is answered without pointing at it. */
+async function postPart(
+  rest: REST,
+  path: `/${string}`,
+  { parts, part, message, signal }: Posting & { readonly part: number },
+): Promise<string> {
+  const buttons = part === parts.length - 1 ? toButtons(message.choices) : [];
+  const body = {
+    content: parts[part],
+    nonce: nonceOf(message.deliveryId, part),
+    enforce_nonce: true,
+    allowed_mentions: { parse: noMentions.parse, replied_user: noMentions.repliedUser },
+    ...(buttons.length > 0 ? { components: buttons } : {}),
+  };
+  if (message.replyToId === undefined || part > 0) return post(rest, path, { body, part, signal });
+  const message_reference = { message_id: message.replyToId, fail_if_not_exists: false };
+  try {
+    return await post(rest, path, { body: { ...body, message_reference }, part, signal });
+  } catch (error) {
+    if (isReplyRefused(error)) return post(rest, path, { body, part, signal });
+    throw error;
+  }
+}
+
+/** The id of the message that Discord has stored. */
 async function post(
   rest: REST,
   path: `/${string}`,
   { body, part, signal }: { body: object; part: number; signal: AbortSignal },
-): Promise<APIMessage> {
+): Promise<string> {
   const patience = watchPatience(rest, path);
   const either = AbortSignal.any([signal, patience.signal]);
-  const ended = new Promise<never>((_, reject) => {
-    either.addEventListener("abort", () => reject(either.reason), { once: true });
-  });
   try {
-    // The shape of the answer is Discord's promise; discord.js types it as unknown.
-    return (await Promise.race([rest.post(path, { body, signal: either }), ended])) as APIMessage;
+    const id = fieldOf(await within(either, rest.post(path, { body, signal: either })), "id");
+    if (typeof id === "string") return id;
+    throw new Error("the answer is no message");
   } catch (error) {
     if (signal.aborted) throw aborted(part);
     const hintMs = patience.hintMs();

@@ -1,6 +1,7 @@
 import type { APIChannel, Client } from "discord.js";
 import { deliveryFailed, SwitchboardError } from "../../core/errors.ts";
 import type { Address } from "../../core/ports/chat.ts";
+import { shorten } from "../../core/text/shorten.ts";
 import { toDeliveryError } from "./delivery-error.ts";
 import { noMentions } from "./send.ts";
 
@@ -58,6 +59,5 @@ function kindOf(parentType: number | undefined, name: string): object {
 }
 
 function nameFrom(title: string): string {
-  const line = title.replaceAll(/\s+/g, " ").trim().slice(0, longestName);
-  return line.replace(/[\uD800-\uDBFF]$/, "") || "Thread";
+  return shorten(title.replaceAll(/\s+/g, " ").trim(), longestName) || "Thread";
 }

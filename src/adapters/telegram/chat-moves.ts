@@ -1,8 +1,11 @@
 import type { Address } from "../../core/ports/chat.ts";
 
+/** Whether the listener has kept it. */
+export type TellOfMove = (from: Address, to: Address) => Promise<boolean>;
+
 /**
  * Basic groups that became supergroups. Telegram tells of a move up to three times (in the old chat, in the new one, in the
- * refusal of a send); the listener hears of it once.
+ * refusal of a send); the listener hears of it until it has kept it.
  */
 export class ChatMoves {
   readonly #moves = new Map<string, { readonly newId: string; readonly told: Promise<void> }>();
@@ -14,10 +17,12 @@ export class ChatMoves {
   }
 
   /** Resolves when the listener has heard of it, whoever noticed the move first. */
-  note(from: Address, to: Address, tell: (from: Address, to: Address) => Promise<void>): Promise<void> {
+  note(from: Address, to: Address, tell: TellOfMove): Promise<void> {
     const known = this.#moves.get(from.chatId);
     if (known) return known.told;
-    const told = tell(from, to);
+    const told = tell(from, to).then((isKept) => {
+      if (!isKept) this.#moves.delete(from.chatId);
+    });
     this.#moves.set(from.chatId, { newId: to.chatId, told });
     return told;
   }

@@ -1,4 +1,5 @@
 import { deliveryFailed, messageOf, type SwitchboardError } from "../../core/errors.ts";
+import { fieldOf } from "../field-of.ts";
 
 /** What Telegram answered instead of doing what it was asked. */
 export interface Refusal {
@@ -45,8 +46,13 @@ export function toDeliveryError(error: unknown, partsSent: number): SwitchboardE
   return deliveryFailed(message, { retryable: false, partsSent });
 }
 
+/** The error's own words. What is not JSON is reported with the address, and the address holds the token. */
+export function saidBy(error: unknown): string {
+  return messageOf(error).replaceAll(/\/bot[^/\s]+/g, "/bot…");
+}
+
 function unreached(error: unknown, partsSent: number): SwitchboardError {
-  const said = messageOf(error);
+  const said = saidBy(error);
   if (neverConnected(error)) {
     const message = `Telegram could not be reached (${said}). It will be tried again.`;
     return deliveryFailed(message, { retryable: true, partsSent });
@@ -57,23 +63,25 @@ function unreached(error: unknown, partsSent: number): SwitchboardError {
 
 const noConnection = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH"]);
 
-/** grammY wraps the error of fetch, and some fetches wrap the one of the socket. */
+/** The socket's error is wrapped: by fetch, by grammY, by us. */
 function neverConnected(error: unknown): boolean {
-  const wrapped = fieldOf(error, "error");
-  return [error, wrapped, fieldOf(wrapped, "cause")].some((layer) => {
-    const code = fieldOf(layer, "code");
-    return typeof code === "string" && noConnection.has(code);
-  });
+  const code = fieldOf(error, "code");
+  if (typeof code === "string" && noConnection.has(code)) return true;
+  const inner = fieldOf(error, "error") ?? fieldOf(error, "cause");
+  return inner !== undefined && neverConnected(inner);
 }
 
 const advice: readonly (readonly [RegExp, string])[] = [
   [/chat not found/, "the bot is not in this chat, or the person has not opened a chat with it yet"],
-  [/blocked by the user|user is deactivated/, "this person takes no messages from the bot"],
-  [/kicked|not a member/, "add the bot to the chat again"],
+  [
+    /blocked by the user|user is deactivated|can't initiate conversation|USER_IS_BLOCKED/,
+    "this person takes no messages from the bot",
+  ],
+  [/kicked|not a member|group chat was deactivated/, "add the bot to the chat again"],
   [/thread not found|TOPIC_/, "the topic is gone or closed: open it again or use another one"],
   [/not a forum/, "turn on topics in the settings of the group"],
   [
-    /not enough rights|CHAT_ADMIN_REQUIRED|CHAT_WRITE_FORBIDDEN/,
+    /not enough rights|no rights|need administrator rights|CHAT_ADMIN_REQUIRED|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED/,
     "give the bot the right to do this in the chat",
   ],
   [/Unauthorized|Not Found/, "the bot's token is no longer valid"],
@@ -82,8 +90,4 @@ const advice: readonly (readonly [RegExp, string])[] = [
 function adviceFor(description: string): string {
   const known = advice.find(([pattern]) => pattern.test(description));
   return known?.[1] ?? "change the text or the chat before you send it again";
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }

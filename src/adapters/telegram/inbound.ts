@@ -1,4 +1,4 @@
-import type { Message, MessageEntity, MessageOrigin, Update, UserFromGetMe } from "grammy/types";
+import type { Chat, Message, MessageEntity, MessageOrigin, Update, User, UserFromGetMe } from "grammy/types";
 import type {
   Address,
   Attachment,
@@ -19,7 +19,7 @@ export interface TelegramEvent {
 export const generalTopic = "1";
 
 /**
- * A person's message or a channel's post as the core sees it. Undefined for every other update: edits, bots, button presses,
+ * A message of a person or of another bot, or a channel's post, as the core sees it. Undefined for every other update: edits, button presses,
  * inline, business and guest updates, service notices, commands for another bot, and messages that show nothing.
  */
 export function toInbound(event: TelegramEvent): InboundMessage | undefined {
@@ -29,8 +29,8 @@ export function toInbound(event: TelegramEvent): InboundMessage | undefined {
   const isForwarded = quoted?.forwarded === true;
   const words = isForwarded ? noWords : wordsOf(message, event.me);
   const attachments = attachmentsOf(message);
-  const isEmpty = words.text === "" && attachments.length === 0 && !isForwarded;
-  if (words.isForAnotherBot || isEmpty) return undefined;
+  const shown = isForwarded ? quoted.text : words.text;
+  if (words.isForAnotherBot || (shown === "" && attachments.length === 0)) return undefined;
 
   const from = addressOf(message, event);
   const repliedTo = repliedToIn(message);
@@ -79,10 +79,15 @@ const placeOf = ({ accountId }: TelegramEvent) => ({ channel: "telegram", accoun
 
 function addressOf(message: Message, event: TelegramEvent): Address {
   const { chat, message_thread_id: topic, is_topic_message: inTopic } = message;
-  const place = { ...placeOf(event), chatId: String(chat.id) };
-  if (chat.type === "channel") return { ...place, chatType: "channel" };
   // Outside of topics the thread id only marks a chain of replies.
   const threadId = inTopic && topic !== undefined ? String(topic) : undefined;
+  return addressIn(chat, threadId, event);
+}
+
+/** A chat, or its topic `threadId` where the chat has topics. */
+export function addressIn(chat: Chat, threadId: string | undefined, event: TelegramEvent): Address {
+  const place = { ...placeOf(event), chatId: String(chat.id) };
+  if (chat.type === "channel") return { ...place, chatType: "channel" };
   if (chat.type === "private") {
     const hasTopics = event.me.has_topics_enabled && threadId !== undefined;
     return { ...place, chatType: "direct", ...(hasTopics ? { threadId } : {}) };
@@ -98,18 +103,23 @@ function isForTheBot(message: Message, me: UserFromGetMe): boolean {
   if (message.chat.is_direct_messages) return false;
   // Seen by one person and the bot only: the answer would be seen by all.
   if (message.ephemeral_message_id !== undefined) return false;
-  return message.sender_chat !== undefined || message.from?.is_bot !== true;
+  return message.from?.id !== me.id;
 }
 
 /** Whoever speaks in the name of a chat cannot be told apart from its other speakers. */
-function senderOf({ sender_chat: chat, from, author_signature: signature }: Message): Sender {
-  if (chat) {
-    const name = signature ?? chat.title;
-    return { id: String(chat.id), isBot: false, anonymous: true, ...(name ? { name } : {}) };
-  }
-  const name = [from?.first_name, from?.last_name].filter(Boolean).join(" ");
-  return { id: String(from?.id), isBot: false, ...(name ? { name } : {}) };
+function senderOf({ chat, sender_chat, from, author_signature: signature }: Message): Sender {
+  if (from && !sender_chat) return personOf(from);
+  const { id, title } = sender_chat ?? chat;
+  const name = signature ?? title;
+  return { id: String(id), isBot: false, anonymous: true, ...(name ? { name } : {}) };
 }
+
+export function personOf(user: User): Sender {
+  const name = fullName(user);
+  return { id: String(user.id), isBot: user.is_bot, ...(name ? { name } : {}) };
+}
+
+const fullName = ({ first_name, last_name }: User) => [first_name, last_name].filter(Boolean).join(" ");
 
 interface Words {
   /** Without the bot's name in front of it or behind the command. */
@@ -158,8 +168,11 @@ function repliedToIn({ reply_to_message: original, message_thread_id, is_topic_m
 }
 
 function quotedIn(message: Message): QuotedText | undefined {
-  const { forward_origin: origin, quote, external_reply: external } = message;
-  if (origin) return quotedText(message.text ?? message.caption ?? "", nameOf(origin), true);
+  const { forward_origin: origin, via_bot: inlineBot, quote, external_reply: external } = message;
+  const words = message.text ?? message.caption ?? "";
+  if (origin) return quotedText(words, nameOf(origin), true);
+  // Picked by the sender, worded by the other bot.
+  if (inlineBot && words) return quotedText(words, inlineBot.first_name, true);
   if (external) return quote && quotedText(quote.text, nameOf(external.origin), false);
   const original = repliedToIn(message);
   const text = quote?.text ?? original?.text ?? original?.caption;
@@ -173,7 +186,7 @@ function quotedText(text: string, senderName: string | undefined, forwarded: boo
 function nameOf(origin: MessageOrigin): string | undefined {
   switch (origin.type) {
     case "user":
-      return [origin.sender_user.first_name, origin.sender_user.last_name].filter(Boolean).join(" ");
+      return fullName(origin.sender_user);
     case "hidden_user":
       return origin.sender_user_name;
     case "chat":
@@ -181,8 +194,13 @@ function nameOf(origin: MessageOrigin): string | undefined {
     case "channel":
       return origin.chat.title;
     default:
-      return origin satisfies never;
+      return nobody(origin);
   }
+}
+
+/** Of a kind that Telegram has added since. */
+function nobody(_origin: never): undefined {
+  return undefined;
 }
 
 interface TelegramFile {

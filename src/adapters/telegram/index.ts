@@ -1,5 +1,7 @@
 import type { Bot, Context, NextFunction } from "grammy";
-import { messageOf, SwitchboardError } from "../../core/errors.ts";
+import { LRUCache } from "lru-cache";
+import { systemClock } from "../../core/clock.ts";
+import { SwitchboardError } from "../../core/errors.ts";
 import type {
   AdapterHost,
   Address,
@@ -8,13 +10,21 @@ import type {
   InboundMessage,
   OutboundMessage,
 } from "../../core/ports/chat.ts";
+import type { Clock } from "../../core/ports/host.ts";
+import { Lanes } from "../lanes.ts";
+import { Albums } from "./albums.ts";
 import { ChatMoves } from "./chat-moves.ts";
-import { toDeliveryError } from "./delivery-error.ts";
+import { saidBy, toDeliveryError } from "./delivery-error.ts";
 import { type TelegramEvent, toChange, toInbound, toMove } from "./inbound.ts";
 import { mergeMenus } from "./menu.ts";
 import { renderTelegram } from "./outbound.ts";
-import { sendParts } from "./send.ts";
+import { Posts } from "./posts.ts";
+import { answerPress, endWaiting, type Press, toPress } from "./press.ts";
+import { type Room, sendParts } from "./send.ts";
+import { withSingleCalls } from "./single-calls.ts";
 import { createTopic } from "./topic.ts";
+
+export { telegramCommands } from "./menu.ts";
 
 export interface TelegramAdapterOptions<C extends Context> {
   /** The host's own bot, polling or on a webhook. The adapter never starts it and never stops it. */
@@ -33,9 +43,12 @@ export interface TelegramAdapterOptions<C extends Context> {
  * Connects a grammY bot. Make it before the bot's own handlers: it places one middleware, which lets everything pass until the
  * switchboard starts and after it has stopped.
  */
-export function telegramAdapter<C extends Context>(options: TelegramAdapterOptions<C>): ChannelAdapter {
+export function telegramAdapter<C extends Context>(
+  options: TelegramAdapterOptions<C>,
+  clock: Clock = systemClock,
+): ChannelAdapter {
   const { bot, accountId = "default", answers } = options;
-  const adapter = new TelegramAdapter(bot.api, accountId, answers);
+  const adapter = new TelegramAdapter(bot.api, { accountId, answers, clock });
   try {
     bot.use((ctx, next) => adapter.gate(ctx, next));
   } catch {
@@ -46,6 +59,12 @@ export function telegramAdapter<C extends Context>(options: TelegramAdapterOptio
   return adapter;
 }
 
+interface AdapterParts {
+  readonly accountId: string;
+  readonly answers: ((message: InboundMessage) => boolean) | undefined;
+  readonly clock: Clock;
+}
+
 class TelegramAdapter implements ChannelAdapter {
   readonly channel = "telegram";
   readonly accountId: string;
@@ -54,20 +73,21 @@ class TelegramAdapter implements ChannelAdapter {
   readonly #api: Bot["api"];
   readonly #answers: ((message: InboundMessage) => boolean) | undefined;
   readonly #moves = new ChatMoves();
-  /** The last hand-over of each chat or topic: the next one waits for it. */
-  readonly #lastOf = new Map<string, Promise<unknown>>();
+  readonly #posts: Posts;
+  readonly #albums = new Albums();
+  /** Hand-overs, by chat or topic, and presses, by message. */
+  readonly #lanes = new Lanes();
+  /** Taps that need no second answer: under way, or on a message that looks different now. */
+  readonly #taps = new LRUCache<string, true>({ max: 1000 });
   #host: AdapterHost | undefined;
   #stopped = new AbortController();
   #menus: Promise<void> = Promise.resolve();
 
-  constructor(
-    api: Bot["api"],
-    accountId: string,
-    answers: ((message: InboundMessage) => boolean) | undefined,
-  ) {
+  constructor(api: Bot["api"], { accountId, answers, clock }: AdapterParts) {
     this.#api = api;
     this.accountId = accountId;
     this.#answers = answers;
+    this.#posts = new Posts(clock);
   }
 
   async start(host: AdapterHost): Promise<void> {
@@ -81,14 +101,19 @@ class TelegramAdapter implements ChannelAdapter {
   async stop(): Promise<void> {
     this.#host = undefined;
     this.#stopped.abort();
-    while (this.#lastOf.size > 0) await Promise.all(this.#lastOf.values());
+    await this.#lanes.idle();
     await this.#menus;
   }
 
   async send(to: Address, message: OutboundMessage, signal: AbortSignal): Promise<DeliveryReceipt> {
-    const onMoved = async (from: Address, moved: Address) => this.#host?.onChatMoved(from, moved);
-    const room = { api: this.#api, at: to, moves: this.#moves, onMoved };
-    return sendParts(room, renderTelegram(message.markdown), message, signal);
+    const parts = renderTelegram(message.markdown);
+    return sendParts(this.#room(to), parts, message, signal);
+  }
+
+  hasPosted(heard: InboundMessage): boolean | Promise<boolean> {
+    // A token begins with the id of its bot.
+    if (heard.sender.id === this.#api.token.split(":")[0]) return true;
+    return heard.from.chatType === "channel" && this.#posts.has(heard);
   }
 
   secrets(): readonly string[] {
@@ -100,14 +125,14 @@ class TelegramAdapter implements ChannelAdapter {
     const { chatId, threadId } = this.#moves.resolve(at);
     const topic = threadId === undefined ? {} : { message_thread_id: Number(threadId) };
     try {
-      await this.#api.sendChatAction(Number(chatId), "typing", topic);
+      await withSingleCalls(this.#api).sendChatAction(Number(chatId), "typing", topic);
     } catch (error) {
       throw toDeliveryError(error, 0);
     }
   }
 
   createThread(at: Address, title: string): Promise<Address> {
-    return createTopic(this.#api, this.#moves.resolve(at), title);
+    return createTopic(withSingleCalls(this.#api), this.#moves.resolve(at), title);
   }
 
   /** The middleware: passes on what the agents do not answer, and everything while stopped. Waits for acceptance only. */
@@ -120,15 +145,42 @@ class TelegramAdapter implements ChannelAdapter {
 
   async #take(event: TelegramEvent, host: AdapterHost): Promise<boolean> {
     const message = toInbound(event);
-    if (message) return this.#handOver(message, host);
+    if (message) return this.#handOver(this.#albums.joined(message, event.update), host);
+    const press = toPress(event);
+    if (press && host.commands.some(({ name }) => name === press.call.name)) return this.#press(press, host);
     const change = toChange(event);
-    if (change) await this.#inTurn(change.from, host, () => host.onMessageChanged(change));
+    if (change) await this.#inTurn(laneOf(change.from), host, () => host.onMessageChanged(change));
     const move = toMove(event);
     if (move) {
       const tell = (from: Address, to: Address) => host.onChatMoved(from, to);
-      await this.#inTurn(move.to, host, () => this.#moves.note(move.from, move.to, tell));
+      await this.#inTurn(laneOf(move.to), host, () => this.#moves.note(move.from, move.to, tell));
     }
     return false;
+  }
+
+  /** Not waited for: what the person sees of it takes calls to Telegram, and the next update need not wait for them. */
+  #press(press: Press, host: AdapterHost): true {
+    const room = this.#room(press.call.from);
+    const from = this.#moves.resolve(press.call.from);
+    const isSecond = this.#taps.has(press.tap);
+    this.#taps.set(press.tap, true);
+    void this.#inTurn(`${from.chatId}/${press.messageId}`, host, async () => {
+      if (isSecond) return endWaiting(press, undefined, host, room);
+      const hasChanged = await answerPress({ ...press, call: { ...press.call, from } }, host, room);
+      // On the message as it is the same button means something again.
+      if (!hasChanged) this.#taps.delete(press.tap);
+    });
+    return true;
+  }
+
+  #room(at: Address): Room {
+    return {
+      api: withSingleCalls(this.#api),
+      at,
+      moves: this.#moves,
+      posts: this.#posts,
+      onMoved: async (from, to) => (await this.#host?.onChatMoved(from, to)) ?? false,
+    };
   }
 
   /** Whether the message is taken; else it goes on to the host's own handlers. */
@@ -142,7 +194,7 @@ class TelegramAdapter implements ChannelAdapter {
     if (!isForAgents && !isOurs && !isRead) return false;
 
     const handed = { ...message, addressed: isForAgents };
-    const acceptance = await this.#inTurn(message.from, host, () => host.onMessage(handed));
+    const acceptance = await this.#inTurn(laneOf(message.from), host, () => host.onMessage(handed));
     switch (acceptance) {
       case "run":
       case "command":
@@ -160,18 +212,14 @@ class TelegramAdapter implements ChannelAdapter {
     }
   }
 
-  /** One after the other within a chat or topic. Never rejects, or the chat would stay blocked; a failure is undefined. */
-  #inTurn<T>(at: Address, host: AdapterHost, work: () => Promise<T>): Promise<T | undefined> {
-    const key = `${at.chatId}:${at.threadId ?? ""}`;
-    const before = this.#lastOf.get(key) ?? Promise.resolve();
-    const turn = before.then(work).catch((error: unknown) => {
-      host.logger.error({ chatId: at.chatId, error: messageOf(error) }, "An update was not handed over.");
+  /** Never rejects; a failure is undefined. */
+  async #inTurn<T>(lane: string, host: AdapterHost, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await this.#lanes.run(lane, work);
+    } catch (error) {
+      host.logger.error({ lane, error: saidBy(error) }, "An update was not handed over.");
       return undefined;
-    });
-    this.#lastOf.set(key, turn);
-    return turn.finally(() => {
-      if (this.#lastOf.get(key) === turn) this.#lastOf.delete(key);
-    });
+    }
   }
 
   async #mergeMenus(host: AdapterHost, signal: AbortSignal): Promise<void> {
@@ -184,10 +232,12 @@ class TelegramAdapter implements ChannelAdapter {
     } catch (error) {
       if (signal.aborted) return;
       const advice = "The command menus could not be brought up to date; typed commands work all the same.";
-      host.logger.warn({ error: messageOf(error) }, advice);
+      host.logger.warn({ error: saidBy(error) }, advice);
     }
   }
 }
+
+const laneOf = ({ chatId, threadId = "" }: Address) => `${chatId}:${threadId}`;
 
 /** The name of the command that a text begins with. */
 function commandIn(text: string): string | undefined {

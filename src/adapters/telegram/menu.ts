@@ -1,6 +1,7 @@
 import type { Api } from "grammy";
 import type { BotCommand, BotCommandScope, LanguageCode } from "grammy/types";
 import type { CommandSpec, Locale } from "../../core/ports/command.ts";
+import { shorten } from "../../core/text/shorten.ts";
 import { asGrammySignal } from "./grammy-signal.ts";
 
 /** Telegram knows two-letter languages only; the list without a language is for everybody else. */
@@ -13,6 +14,8 @@ const languages: readonly { readonly code?: LanguageCode; readonly locale: Local
 const scopes = ["default", "all_private_chats", "all_group_chats", "all_chat_administrators"] as const;
 const longestMenu = 100;
 const longestDescription = 256;
+/** Names and descriptions of one menu together. Telegram refuses more without saying how much it takes; this much works. */
+const mostCharacters = 5700;
 
 /** The command list of one scope and language. */
 interface Menu {
@@ -36,9 +39,8 @@ export async function mergeMenus(
   const taken = new Set<string>();
   for (const type of scopes) {
     for (const menu of await menusIn({ type }, api, signal)) {
-      const hosts = hostsCommandsIn(menu, specs);
-      for (const { command } of hosts) taken.add(command);
-      const merged = merge(hosts, specs, menu.locale);
+      const merged = merge(menu, specs);
+      for (const { command } of hostsIn(merged, specs)) taken.add(command);
       if (!isSame(menu.present, merged)) await api.setMyCommands(merged, menu.at, asGrammySignal(signal));
     }
   }
@@ -59,28 +61,41 @@ async function menusIn(scope: BotCommandScope, api: Api, signal: AbortSignal): P
     .map((menu) => ({ ...menu, general }));
 }
 
-/** Everything but our own earlier entries, in whatever language; each name once. */
-function hostsCommandsIn({ present, general }: Menu, specs: readonly CommandSpec[]): readonly BotCommand[] {
+/** Everything but our own earlier entries, in whatever language. */
+function hostsIn(list: readonly BotCommand[], specs: readonly CommandSpec[]): readonly BotCommand[] {
   const isOurs = ({ command, description }: BotCommand) =>
     specs.some(
       (spec) => spec.name === command && Object.values(spec.description).map(cut).includes(description),
     );
-  const hosts = [...present, ...general].filter((entry) => !isOurs(entry));
-  return [...new Map(hosts.toReversed().map((entry) => [entry.command, entry])).values()].toReversed();
+  return list.filter((entry) => !isOurs(entry));
 }
 
-function merge(
-  hosts: readonly BotCommand[],
+/** What the host has there stays; then come its general entries and ours, each name once, as many as there is room for. */
+function merge({ present, general, locale }: Menu, specs: readonly CommandSpec[]): readonly BotCommand[] {
+  const kept = hostsIn(present, specs);
+  const added = [...hostsIn(general, specs), ...telegramCommands(specs, locale)];
+  const merged = [...kept];
+  let room = mostCharacters - kept.reduce((sum, entry) => sum + sizeOf(entry), 0);
+  for (const entry of added) {
+    const isThere = merged.some(({ command }) => command === entry.command);
+    if (isThere || merged.length === longestMenu || sizeOf(entry) > room) continue;
+    merged.push(entry);
+    room -= sizeOf(entry);
+  }
+  return merged;
+}
+
+/** Our commands as menu entries, for a host that sets its menus itself. */
+export function telegramCommands(
   specs: readonly CommandSpec[],
-  locale: Locale,
+  locale: Locale = "en",
 ): readonly BotCommand[] {
-  const ours = specs
-    .filter(({ name }) => !hosts.some(({ command }) => command === name))
-    .map(({ name, description }) => ({ command: name, description: cut(description[locale]) }));
-  return [...hosts, ...ours].slice(0, longestMenu);
+  return specs.map(({ name, description }) => ({ command: name, description: cut(description[locale]) }));
 }
 
-const cut = (description: string) => description.slice(0, longestDescription).replace(/\p{Surrogate}$/u, "");
+const sizeOf = ({ command, description }: BotCommand) => command.length + description.length;
+
+const cut = (description: string) => shorten(description, longestDescription);
 
 const isSame = (before: readonly BotCommand[], after: readonly BotCommand[]) =>
   JSON.stringify(before.map(essence)) === JSON.stringify(after.map(essence));

@@ -39,6 +39,11 @@ export function renderTelegram(markdown: string): readonly TelegramPart[] {
   return parts.map((html) => ({ html, plain: withoutMentions(toPlain(html)) }));
 }
 
+/** What people read once Telegram has taken the markup for its own. */
+export function shownBy({ html }: TelegramPart): string {
+  return html.replace(/<[^>]*>|&[a-z]+;/g, (mark) => CHARACTERS.get(mark) ?? "");
+}
+
 const STYLES: Readonly<Record<Style, Frame>> = {
   bold: tag("b"),
   italic: tag("i"),

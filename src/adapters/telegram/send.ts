@@ -1,26 +1,31 @@
 import type { Api } from "grammy";
+import type { InlineKeyboardMarkup } from "grammy/types";
 import { deliveryFailed } from "../../core/errors.ts";
 import type { Address, DeliveryReceipt, OutboundMessage } from "../../core/ports/chat.ts";
-import type { ChatMoves } from "./chat-moves.ts";
+import type { ChatMoves, TellOfMove } from "./chat-moves.ts";
 import { refusalOf, toDeliveryError } from "./delivery-error.ts";
 import { asGrammySignal } from "./grammy-signal.ts";
 import { generalTopic } from "./inbound.ts";
+import { toKeyboard } from "./keyboard.ts";
 import type { TelegramPart } from "./outbound.ts";
+import type { Posts } from "./posts.ts";
 
 export interface Room {
   readonly api: Api;
   readonly at: Address;
   readonly moves: ChatMoves;
-  readonly onMoved: (from: Address, to: Address) => Promise<void>;
+  readonly posts: Posts;
+  readonly onMoved: TellOfMove;
 }
 
 interface Sending {
   readonly part: TelegramPart;
   readonly replyToId: string | undefined;
+  readonly keyboard: InlineKeyboardMarkup | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Sends the parts in order. Telegram cannot recognise a repeat, so no part is tried again after a doubtful failure. */
+/** Sends the parts in order, with the choices below the last one. Telegram cannot recognise a repeat, so no part is tried again after a doubtful failure. */
 export async function sendParts(
   room: Room,
   parts: readonly TelegramPart[],
@@ -33,7 +38,11 @@ export async function sendParts(
     if (signal.aborted) throw aborted(index, "between");
     await message.onPart?.({ part: index, state: "starting" });
     const replyToId = index === 0 ? message.replyToId : undefined;
-    const messageId = await sendPart(room, index, { part, replyToId, signal });
+    const isLast = index === parts.length - 1;
+    const keyboard = isLast ? toKeyboard(message.choices, room.at.threadId) : undefined;
+    const { chatId } = room.moves.resolve(room.at);
+    const send = () => sendPart(room, index, { part, replyToId, keyboard, signal });
+    const messageId = await room.posts.during(chatId, part, send);
     messageIds.push(messageId);
     await message.onPart?.({ part: index, state: "sent", messageId });
   }
@@ -63,19 +72,31 @@ async function sendWherever({ api, at, moves, onMoved }: Room, sending: Sending)
   }
 }
 
-/** Markup that Telegram cannot read after all costs one more try without it. */
-async function sendReadably(api: Api, at: Address, { part, replyToId, signal }: Sending): Promise<string> {
-  const options = { ...topicOf(at), link_preview_options: { is_disabled: true }, ...replyTo(replyToId) };
-  const stop = asGrammySignal(signal);
+async function sendReadably(api: Api, at: Address, sending: Sending): Promise<string> {
+  const { part, replyToId, keyboard, signal } = sending;
+  const options = { ...topicOf(at), ...lookOf(keyboard), ...replyTo(replyToId) };
   const chatId = Number(at.chatId);
+  const sent = await readably(part, (text, markup) =>
+    api.sendMessage(chatId, text, { ...options, ...markup }, asGrammySignal(signal)),
+  );
+  return String(sent.message_id);
+}
+
+/** Markup that Telegram cannot read after all costs one more try without it. */
+export async function readably<T>(
+  part: TelegramPart,
+  call: (text: string, markup: { readonly parse_mode?: "HTML" }) => Promise<T>,
+): Promise<T> {
   try {
-    const sent = await api.sendMessage(chatId, part.html, { ...options, parse_mode: "HTML" }, stop);
-    return String(sent.message_id);
+    return await call(part.html, { parse_mode: "HTML" });
   } catch (error) {
     if (!refusalOf(error)?.description.includes("can't parse entities")) throw error;
-    const sent = await api.sendMessage(chatId, part.plain, options, stop);
-    return String(sent.message_id);
+    return call(part.plain, {});
   }
+}
+
+export function lookOf(keyboard: InlineKeyboardMarkup | undefined) {
+  return { link_preview_options: { is_disabled: true }, ...(keyboard ? { reply_markup: keyboard } : {}) };
 }
 
 /** General takes messages without a topic only. */

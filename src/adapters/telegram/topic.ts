@@ -1,6 +1,7 @@
 import type { Api } from "grammy";
 import { deliveryFailed, type SwitchboardError } from "../../core/errors.ts";
 import type { Address } from "../../core/ports/chat.ts";
+import { shorten } from "../../core/text/shorten.ts";
 import { refusalOf, toDeliveryError } from "./delivery-error.ts";
 
 const longestName = 128;
@@ -24,6 +25,5 @@ function missingRight(error: unknown): SwitchboardError | undefined {
 }
 
 function nameFrom(title: string): string {
-  const line = title.replaceAll(/\s+/g, " ").trim().slice(0, longestName);
-  return line.replace(/\p{Surrogate}$/u, "") || "Topic";
+  return shorten(title.replaceAll(/\s+/g, " ").trim(), longestName) || "Topic";
 }

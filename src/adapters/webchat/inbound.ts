@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { systemClock } from "../../core/clock.ts";
 import { given } from "../../core/given.ts";
 import type { Attachment, ChatType, InboundMessage } from "../../core/ports/chat.ts";
@@ -26,15 +27,42 @@ export interface WebchatInbound extends WebchatPlace {
   readonly sentAtMs?: number;
 }
 
-export function toInbound(message: WebchatInbound, accountId: string): InboundMessage {
-  const { id, chatId, threadId, chatType = "direct", sender, text, addressed, sentAtMs, ...about } = message;
-  return {
+const id = z.string().min(1);
+const line = z.string().optional();
+
+/** What is not named here stays outside: a body from the network says nothing that only an adapter may say. */
+const written = z.object({
+  id,
+  chatId: id,
+  threadId: id.optional(),
+  chatType: z.enum(["direct", "group", "channel"]).default("direct"),
+  sender: z.object({ id, name: line, isBot: z.boolean().default(false) }),
+  text: z.string(),
+  addressed: z.boolean().optional(),
+  replyToId: line,
+  attachments: z
+    .array(z.object({ mediaType: z.string(), sizeBytes: z.number().optional(), name: line }))
+    .optional(),
+  chatTitle: line,
+  locale: line,
+  sentAtMs: z.number().optional(),
+});
+
+/** The message as the core sees it, or why it is none. */
+export function toInbound(
+  message: unknown,
+  accountId: string,
+): { readonly inbound: InboundMessage } | { readonly problem: string } {
+  const reading = written.safeParse(message);
+  if (!reading.success) return { problem: z.prettifyError(reading.error) };
+  const { chatId, threadId, chatType, sender, attachments, addressed, sentAtMs, ...about } = reading.data;
+  const inbound = given({
     ...about,
-    id,
-    from: { channel: "webchat", accountId, chatType, chatId, ...given({ threadId }) },
-    sender: { ...sender, isBot: sender.isBot ?? false },
-    text,
+    from: given({ channel: "webchat", accountId, chatType, chatId, threadId }),
+    sender: given(sender),
+    attachments: attachments?.map(given),
     addressed: addressed ?? chatType === "direct",
     sentAtMs: sentAtMs ?? systemClock.now(),
-  };
+  });
+  return { inbound };
 }

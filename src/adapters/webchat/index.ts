@@ -1,6 +1,6 @@
 import { messageOf } from "../../core/errors.ts";
 import type { Acceptance, AdapterHost, Address, ChannelAdapter } from "../../core/ports/chat.ts";
-import { createInTurn } from "./in-turn.ts";
+import { Lanes } from "../lanes.ts";
 import { toInbound, type WebchatInbound, type WebchatPlace } from "./inbound.ts";
 import { type Post, placeOf, sendParts, type WebchatMessage } from "./send.ts";
 
@@ -18,27 +18,35 @@ export interface WebchatOptions {
 }
 
 export interface WebchatAdapter extends ChannelAdapter {
-  /** Resolves when the message is durable. `"failed"`: not started, or the store is out of reach; hand it over again. Never rejects. */
+  /**
+   * Resolves when the message is durable. `"failed"`: not started, or the store is out of reach; hand it over again. What is no message (a field of the
+   * wrong kind) never will be one: it is logged and `"ignored"`. Members that are not in the type are left out. Never rejects.
+   */
   receive(message: WebchatInbound): Promise<Acceptance>;
-  /** A page can be reached again: what waits is posted now. */
+  /** A page can be reached again: what waits, in whichever chat, is posted now. */
   reachable(): void;
 }
 
 /** A channel for web pages, in this process: your server brings messages in with `receive`, and out with `post`. */
 export function webchatAdapter(options: WebchatOptions): WebchatAdapter {
   const { accountId = "default", botId = "bot", maxTextLength = 16_000, typing } = options;
-  const inTurn = createInTurn();
+  const lanes = new Lanes();
   let host: AdapterHost | undefined;
 
-  async function handOver(message: WebchatInbound): Promise<Acceptance> {
+  async function receive(message: WebchatInbound): Promise<Acceptance> {
     if (host === undefined) return "failed";
+    const { logger } = host;
     try {
-      return await host.onMessage(toInbound(message, accountId));
+      const read = toInbound(message, accountId);
+      if ("problem" in read) {
+        logger.error({ accountId, problem: read.problem }, "receive() was given what is no message.");
+        return "ignored";
+      }
+      const { inbound } = read;
+      if (inbound.sender.id === botId) return "ignored";
+      return await lanes.run(inbound.from.chatId, async () => host?.onMessage(inbound) ?? "failed");
     } catch (error) {
-      host?.logger.error(
-        { messageId: message.id, error: messageOf(error) },
-        "A message was not handed over.",
-      );
+      logger.error({ accountId, error: messageOf(error) }, "A message was not handed over.");
       return "failed";
     }
   }
@@ -54,11 +62,10 @@ export function webchatAdapter(options: WebchatOptions): WebchatAdapter {
     },
     async stop() {
       host = undefined;
-      await inTurn.idle();
+      await lanes.idle();
     },
     send: (to, message, signal) => sendParts(options.post, { to, message, maxTextLength }, signal),
-    receive: async (message) =>
-      message.sender.id === botId ? "ignored" : inTurn.run(message.chatId, () => handOver(message)),
+    receive,
     reachable: () => host?.onReady(),
     ...(typing === undefined ? {} : { setTyping: async (at: Address) => typing(placeOf(at)) }),
   };

@@ -36,6 +36,8 @@ const GFM: Dialect = {
     const bare = { open: `${FENCE}\n`, close: `\n${FENCE}` };
     return /^[\w+#.-]+$/.test(language) ? { ...bare, open: `${FENCE}${language}\n`, bare } : bare;
   },
+  // A run as long as ours would end the fence.
+  fenced: (code) => code.replace(/`{6,}/g, (run) => Array.from(run).join("\u200b")),
   link: (url) => ({ open: "[", close: `](<${url.replace(/[<>\s]/g, encodeURIComponent)}>)` }),
   autolink: (raw) => raw,
   text: (literal) => literal.replace(/[`*]/g, "\\$&"),

@@ -1,5 +1,8 @@
 import type { Attachment, QuotedText } from "../../core/ports/chat.ts";
-import type { ContextInfo, Media, WhatsAppContent, WireNumber } from "./socket.ts";
+import type { ContextInfo, Media, Place, Poll, WhatsAppContent, WireNumber } from "./socket.ts";
+
+/** Of a shared list of contacts; the sender decides how long it is. */
+const MOST_CONTACTS = 20;
 
 /** What a message says, wherever WhatsApp put it. */
 export interface Said {
@@ -12,7 +15,10 @@ export interface Said {
   readonly mentions: readonly string[];
 }
 
-/** Text and files of a message; undefined for everything that shows neither (reactions, polls, calls, system notices). */
+/**
+ * Text and files of a message. A place and a contact are files, a poll is its question with the answers. Undefined for everything that
+ * says nothing: reactions, votes, live positions, pins, calls, invitations, system notices.
+ */
 export function readContent(content: WhatsAppContent | null | undefined): Said | undefined {
   const message = unwrapped(content);
   if (!message) return undefined;
@@ -51,7 +57,9 @@ export function unwrapped(content: WhatsAppContent | null | undefined): WhatsApp
       message.editedMessage ??
       message.groupMentionedMessage ??
       message.botInvokeMessage ??
-      message.associatedChildMessage;
+      message.associatedChildMessage ??
+      message.lottieStickerMessage ??
+      message.pollCreationMessageV4;
     if (!wrapper) return message;
     message = wrapper.message ?? undefined;
   }
@@ -67,11 +75,45 @@ function textOf(message: WhatsAppContent): string {
     message.conversation ||
     message.extendedTextMessage?.text ||
     mediaOf(message)?.caption ||
+    tappedText(message) ||
+    businessText(message) ||
+    pollText(pollOf(message)) ||
+    message.eventMessage?.name;
+  return text?.trim() ?? "";
+}
+
+/** What a tapped button says is what the person says. */
+function tappedText(message: WhatsAppContent): string | null | undefined {
+  return (
     message.buttonsResponseMessage?.selectedDisplayText ||
     message.templateButtonReplyMessage?.selectedDisplayText ||
     message.listResponseMessage?.title ||
-    message.interactiveResponseMessage?.body?.text;
-  return text?.trim() ?? "";
+    message.interactiveResponseMessage?.body?.text
+  );
+}
+
+/** Messages with buttons, as only business accounts send them. */
+function businessText(message: WhatsAppContent): string | null | undefined {
+  const template =
+    message.templateMessage?.hydratedTemplate ?? message.templateMessage?.hydratedFourRowTemplate;
+  return (
+    message.buttonsMessage?.contentText ||
+    message.listMessage?.description ||
+    template?.hydratedContentText ||
+    message.interactiveMessage?.body?.text
+  );
+}
+
+function pollOf(message: WhatsAppContent): Poll | undefined {
+  return (
+    message.pollCreationMessage ?? message.pollCreationMessageV2 ?? message.pollCreationMessageV3 ?? undefined
+  );
+}
+
+function pollText(poll: Poll | undefined): string {
+  if (!poll?.name) return "";
+  const options = (poll.options ?? []).map(({ optionName }) => `- ${optionName ?? ""}`);
+  return [poll.name, ...options].join("\n");
 }
 
 function contextOf(message: WhatsAppContent): ContextInfo | undefined {
@@ -81,7 +123,16 @@ function contextOf(message: WhatsAppContent): ContextInfo | undefined {
     message.buttonsResponseMessage ??
     message.templateButtonReplyMessage ??
     message.listResponseMessage ??
-    message.interactiveResponseMessage;
+    message.interactiveResponseMessage ??
+    message.buttonsMessage ??
+    message.listMessage ??
+    message.templateMessage ??
+    message.interactiveMessage ??
+    message.locationMessage ??
+    message.contactMessage ??
+    message.contactsArrayMessage ??
+    message.eventMessage ??
+    pollOf(message);
   return carrier?.contextInfo ?? undefined;
 }
 
@@ -99,13 +150,27 @@ function mediaOf(message: WhatsAppContent): Media | undefined {
 
 function attachmentsOf(message: WhatsAppContent): readonly Attachment[] {
   const media = mediaOf(message);
-  if (!media) return [];
+  if (media) return [fileOf(media)];
+  const place = message.locationMessage;
+  if (place) return [placeOf(place)];
+  const contacts = message.contactMessage ? [message.contactMessage] : message.contactsArrayMessage?.contacts;
+  return (contacts ?? []).slice(0, MOST_CONTACTS).map(({ displayName }) => ({
+    mediaType: "text/vcard",
+    ...(displayName ? { name: displayName } : {}),
+  }));
+}
+
+function fileOf(media: Media): Attachment {
   const sizeBytes = numberOf(media.fileLength);
-  return [
-    {
-      mediaType: media.mimetype || "application/octet-stream",
-      ...(sizeBytes > 0 ? { sizeBytes } : {}),
-      ...(media.fileName ? { name: media.fileName } : {}),
-    },
-  ];
+  return {
+    mediaType: media.mimetype || "application/octet-stream",
+    ...(sizeBytes > 0 ? { sizeBytes } : {}),
+    ...(media.fileName ? { name: media.fileName } : {}),
+  };
+}
+
+/** Named by what the person sees, then by where it is. */
+function placeOf({ name, address, degreesLatitude, degreesLongitude }: Place): Attachment {
+  const position = `${degreesLatitude ?? 0},${degreesLongitude ?? 0}`;
+  return { mediaType: "application/geo+json", name: [name, address, position].filter(Boolean).join(", ") };
 }

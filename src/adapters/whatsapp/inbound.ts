@@ -1,5 +1,5 @@
 import type { Address, InboundMessage, MessageChange, Sender } from "../../core/ports/chat.ts";
-import { numberOf, readContent, unwrapped } from "./content.ts";
+import { numberOf, readContent, type Said, unwrapped } from "./content.ts";
 import {
   bareJid,
   isGroupJid,
@@ -10,6 +10,7 @@ import {
   phoneNumber,
   userOf,
 } from "./jid.ts";
+import { isMarked } from "./message-id.ts";
 import type { UpsertType, WhatsAppKey, WhatsAppMessage } from "./socket.ts";
 
 /** Values of WhatsApp's own protocol messages. */
@@ -32,6 +33,21 @@ export interface InboundContext {
   readonly type: UpsertType;
   /** Missed messages from before this moment are recorded only. */
   readonly answerSinceMs: number;
+  /** The name that a person gave themselves, for whom they are quoted. */
+  nameOf?(jid: string): string | undefined;
+}
+
+/** Ids of messages made on linked devices, among them all that Baileys makes. */
+const MADE_ON_LINKED_DEVICE = "3EB0";
+
+/**
+ * Baileys 6 hands over a bundle of events under the type of the first: what people write while the bot sends is then called "append"
+ * like the bot's own. Whatever was written since the connection was opened is live, except what this account may have sent by program.
+ */
+export function trueType(message: WhatsAppMessage, type: UpsertType, openSinceMs: number): UpsertType {
+  const { fromMe, id } = message.key;
+  if (type === "notify" || sentAt(message) < openSinceMs) return type;
+  return fromMe && id?.startsWith(MADE_ON_LINKED_DEVICE) ? "append" : "notify";
 }
 
 /**
@@ -58,7 +74,7 @@ export function routeOf(
   return route(chat, author, key.participantAlt || key.participantPn || key.participantLid);
 }
 
-/** A person's message as the core sees it; undefined when it shows nothing. */
+/** A message as the core sees it; undefined when it shows nothing. One account may be typed on by a person and posted from by a bot. */
 export function toInbound(
   message: WhatsAppMessage,
   { chat, author, alternative }: Route,
@@ -68,17 +84,17 @@ export function toInbound(
   const id = message.key.id;
   if (!said || !id) return undefined;
   const from = addressOf(chat, context.accountId);
-  const sentAtMs = numberOf(message.messageTimestamp) * 1000;
+  const sentAtMs = sentAt(message);
   const isMentioned = said.mentions.some((jid) => isMe(jid, context.me));
   return {
     id,
     from,
-    sender: senderOf(author, alternative, message.pushName),
+    sender: { ...senderOf(author, alternative, message.pushName), isBot: isMarked(id) },
     text: isMentioned ? withoutMention(said.text, context.me) : said.text,
     addressed: from.chatType === "direct" || isMentioned || isMe(said.replyToAuthor, context.me),
     sentAtMs,
     ...(said.replyToId ? { replyToId: said.replyToId } : {}),
-    ...(said.quoted ? { quoted: said.quoted } : {}),
+    ...(said.quoted ? { quoted: { ...said.quoted, ...quotedPerson(said, context) } } : {}),
     ...(said.attachments.length > 0 ? { attachments: said.attachments } : {}),
     ...(context.type === "append" && sentAtMs < context.answerSinceMs ? { replay: true } : {}),
   };
@@ -114,6 +130,16 @@ export function senderOf(author: string, alternative?: string, name?: string | n
     ...(name ? { name } : {}),
     isBot: false,
   };
+}
+
+function quotedPerson({ replyToAuthor }: Said, { me, nameOf }: InboundContext): { senderName?: string } {
+  const author = bareJid(replyToAuthor);
+  const senderName = author && !me.includes(author) ? nameOf?.(author) : undefined;
+  return senderName ? { senderName } : {};
+}
+
+function sentAt({ messageTimestamp }: WhatsAppMessage): number {
+  return numberOf(messageTimestamp) * 1000;
 }
 
 function route(chat: string, author: string, otherAddress: string | undefined): Route {

@@ -1,6 +1,9 @@
+import { setMaxListeners } from "node:events";
+import type { Clock } from "../../core/ports/host.ts";
+import { within } from "../within.ts";
+import { finalReason } from "./close-reason.ts";
 import { bareJid, isLidJid, isPhoneJid } from "./jid.ts";
-import type { WhatsAppAck, WhatsAppEvents, WhatsAppSocket } from "./socket.ts";
-import { within } from "./within.ts";
+import type { GroupInfo, WhatsAppAck, WhatsAppEvents, WhatsAppSocket } from "./socket.ts";
 
 /** How long a question may hold up a message. */
 const ASK_FOR_MS = 5000;
@@ -10,29 +13,50 @@ export interface Link {
   readonly socket: WhatsAppSocket;
   /** Logged in and not closed. */
   isOpen(): boolean;
+  /** Since when; messages from before were missed. */
+  openSinceMs(): number;
+  /** Why WhatsApp will not let this bot in again, if it closed the connection for such a reason. */
+  lockedOut(): string | undefined;
   /** Aborts when the socket closed or was detached. */
   readonly ended: AbortSignal;
   /** Resolves when the server answers this message id: undefined = stored, else its error code. */
   answerTo(messageId: string): { readonly code: Promise<number | undefined>; forget(): void };
   /** The LID of a phone address and the other way round, if Baileys knows it or learns it within five seconds. */
   otherAddress(jid: string): Promise<string | undefined>;
-  /** The subject of a group, if the server tells it within five seconds. */
-  groupTitle(jid: string): Promise<string | undefined>;
+  /** What the server tells about a group, if it does within five seconds. */
+  group(jid: string): Promise<GroupInfo | undefined>;
   /** Removes the listeners of this link. A second call does nothing. */
   detach(): void;
 }
 
-export function createLink(socket: WhatsAppSocket, onOpen: () => void): Link {
+export interface LinkEvents {
+  onOpen(): void;
+  /** A new socket with the same credentials will not help. */
+  onLockedOut(reason: string): void;
+}
+
+export function createLink(socket: WhatsAppSocket, clock: Clock, events: LinkEvents): Link {
   // A host that attaches late gets no "open" event; one that attaches in time has no connection yet.
   let open = socket.ws.isOpen;
+  let openSinceMs = clock.now();
+  let lockedOut: string | undefined;
   const ended = new AbortController();
+  // Each message under way listens; Node.js warns of more than ten.
+  setMaxListeners(0, ended.signal);
   const waiting = new Map<string, (code: number | undefined) => void>();
 
-  const onConnection = ({ connection }: WhatsAppEvents["connection.update"]) => {
+  const onConnection = ({ connection, lastDisconnect }: WhatsAppEvents["connection.update"]) => {
     if (connection === undefined) return;
     open = connection === "open";
-    if (connection === "open") onOpen();
-    if (connection === "close") detach();
+    if (connection === "open") {
+      openSinceMs = clock.now();
+      events.onOpen();
+    }
+    if (connection === "close") {
+      detach();
+      lockedOut = finalReason(lastDisconnect?.error);
+      if (lockedOut !== undefined) events.onLockedOut(lockedOut);
+    }
   };
   const onAck = ({ attrs }: WhatsAppAck) => {
     waiting.get(attrs.id ?? "")?.(attrs.error === undefined ? undefined : Number(attrs.error));
@@ -50,6 +74,8 @@ export function createLink(socket: WhatsAppSocket, onOpen: () => void): Link {
     socket,
     ended: ended.signal,
     isOpen: () => open,
+    openSinceMs: () => openSinceMs,
+    lockedOut: () => lockedOut,
     answerTo(messageId) {
       const code = new Promise<number | undefined>((resolve) => waiting.set(messageId, resolve));
       return { code, forget: () => waiting.delete(messageId) };
@@ -57,12 +83,15 @@ export function createLink(socket: WhatsAppSocket, onOpen: () => void): Link {
     async otherAddress(jid) {
       const mapping = socket.signalRepository?.lidMapping;
       // Baileys looks in its own store here; who a person is must not depend on the connection.
-      if (mapping && isLidJid(jid)) return bareJid(await attempt(mapping.getPNForLID(jid)));
+      if (mapping && isLidJid(jid)) {
+        const phone = bareJid(await attempt(mapping.getPNForLID(jid)));
+        // Baileys keeps the number of a LID also when the number has a new LID.
+        const isMutual = phone && bareJid(await attempt(mapping.getLIDForPN(phone))) === jid;
+        return isMutual ? phone : undefined;
+      }
       if (mapping && isPhoneJid(jid)) return bareJid(await attempt(mapping.getLIDForPN(jid), ended.signal));
     },
-    async groupTitle(jid) {
-      return (await attempt(socket.groupMetadata(jid), ended.signal))?.subject;
-    },
+    group: (jid) => attempt(socket.groupMetadata(jid), ended.signal),
     detach,
   };
 }
@@ -70,6 +99,5 @@ export function createLink(socket: WhatsAppSocket, onOpen: () => void): Link {
 /** What is asked for here is a nicety: undefined after five seconds, on an error, or when the socket ends. */
 function attempt<T>(question: Promise<T>, ended?: AbortSignal): Promise<T | undefined> {
   const timeout = AbortSignal.timeout(ASK_FOR_MS);
-  const limit = ended ? AbortSignal.any([ended, timeout]) : timeout;
-  return within(limit, question).catch(() => undefined);
+  return within(ended ? [ended, timeout] : timeout, question).catch(() => undefined);
 }

@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
 import { deliveryFailed } from "../../core/errors.ts";
 import type { DeliveryReceipt, OutboundMessage } from "../../core/ports/chat.ts";
+import { within } from "../within.ts";
 import { toDeliveryError } from "./delivery-error.ts";
 import type { Link } from "./link.ts";
+import { messageIdOf } from "./message-id.ts";
 import type { QuotedMessage } from "./socket.ts";
-import { within } from "./within.ts";
 
 /** The server answers within a second; after this long the connection is as good as dead. */
 const ANSWER_WITHIN_MS = 30_000;
@@ -14,8 +14,12 @@ export interface Destination {
   readonly quoted?: QuotedMessage | undefined;
   /** Looked up for each part: the host may have replaced the socket meanwhile. */
   link(): Link | undefined;
+  /** Resolves when the next part may leave. */
+  turn(signal: AbortSignal): Promise<void>;
   /** Told of each part before it leaves. */
   beforePart(messageId: string, text: string): void;
+  /** Told of the server's error code; true: what was wrong is mended, and the same message may be taken now. */
+  mend(code: number): Promise<boolean>;
 }
 
 /**
@@ -31,18 +35,27 @@ export async function sendParts(
   const messageIds: string[] = [];
   for (const [part, text] of parts.entries()) {
     if (part < (message.fromPart ?? 0)) continue;
+    // What cannot leave takes nobody's turn.
+    openLink(to, part);
+    await to.turn(signal);
     if (signal.aborted) throw stopped(part);
-    const link = to.link();
-    if (!link?.isOpen()) throw notConnected(part);
+    const link = openLink(to, part);
     await message.onPart?.({ part, state: "starting" });
     const messageId = messageIdOf(message.deliveryId, part);
     to.beforePart(messageId, text);
     const quoted = part === 0 ? to.quoted : undefined;
-    await post(link, { jid: to.jid, text, messageId, quoted, part }, signal);
+    const refusal = await post(link, { jid: to.jid, text, messageId, quoted, part }, signal);
+    if (refusal !== undefined) throw refused(part, refusal, await to.mend(refusal));
     messageIds.push(messageId);
     await message.onPart?.({ part, state: "sent", messageId });
   }
   return { messageIds };
+}
+
+function openLink(to: Destination, part: number): Link {
+  const link = to.link();
+  if (!link?.isOpen()) throw notConnected(part, link);
+  return link;
 }
 
 interface Post {
@@ -53,28 +66,28 @@ interface Post {
   readonly part: number;
 }
 
+/** Resolves with undefined when the server has stored the message, or with its error code. */
 async function post(
   link: Link,
   { jid, text, messageId, quoted, part }: Post,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number | undefined> {
   const answer = link.answerTo(messageId);
-  const limit = AbortSignal.any([signal, link.ended, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
+  const limits = [signal, link.ended, AbortSignal.timeout(ANSWER_WITHIN_MS)];
   const options = quoted ? { messageId, quoted } : { messageId };
   const content = { text, mentions: [], linkPreview: null };
   const sending = link.socket.sendMessage(jid, content, options).then(() => answer.code);
-  const code = await within(limit, sending)
+  return within(limits, sending)
     .catch((error: unknown) => {
       throw signal.aborted ? stopped(part) : toDeliveryError(error, part);
     })
     .finally(answer.forget);
-  if (code !== undefined) throw toDeliveryError(new Error("the server refused it"), part, code);
 }
 
-/** The shape of ids that WhatsApp's own web client makes. */
-function messageIdOf(deliveryId: string, part: number): string {
-  const digest = createHash("sha256").update(`${deliveryId}:${part}`).digest("hex");
-  return `3EB0${digest.slice(0, 18).toUpperCase()}`;
+function refused(part: number, code: number, isMended: boolean) {
+  if (!isMended) return toDeliveryError(new Error("the server refused it"), part, code);
+  const message = `WhatsApp does not take messages at this address any more (code ${code}). The other address of the person is next.`;
+  return deliveryFailed(message, { retryable: true, partsSent: part });
 }
 
 function stopped(part: number) {
@@ -82,8 +95,8 @@ function stopped(part: number) {
   return deliveryFailed(message, { retryable: true, partsSent: part });
 }
 
-function notConnected(part: number) {
-  const message =
-    "WhatsApp is not connected. The message is sent when a socket is open; attach() it in your connect().";
+function notConnected(part: number, link: Link | undefined) {
+  const reason = link?.lockedOut() ?? "WhatsApp is not connected.";
+  const message = `${reason} The message is sent when a socket is open; attach() it in your connect().`;
   return deliveryFailed(message, { retryable: true, partsSent: part });
 }

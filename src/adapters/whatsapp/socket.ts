@@ -1,8 +1,8 @@
 import type { WhatsAppCredentials } from "./credentials.ts";
 
 /**
- * The members of a Baileys socket that the adapter uses. A `WASocket` of `@whiskeysockets/baileys` 7 fits as it is; 6 has the
- * same members, without the LID mapping.
+ * The members of a Baileys socket that the adapter uses. A `WASocket` of `@whiskeysockets/baileys` 7 or 6.7 fits as it is; 6.7 has
+ * no LID mapping.
  */
 export interface WhatsAppSocket {
   readonly user?: { readonly id: string; readonly lid?: string } | undefined;
@@ -16,22 +16,45 @@ export interface WhatsAppSocket {
     on(event: "CB:ack,class:message", listener: (ack: WhatsAppAck) => void): unknown;
     off(event: "CB:ack,class:message", listener: (ack: WhatsAppAck) => void): unknown;
   };
-  readonly signalRepository?: { readonly lidMapping?: LidMapping };
+  readonly signalRepository?: {
+    readonly lidMapping?: LidMapping;
+    /** Not used: what both lines have, without which the type of 6 would not resemble this one. */
+    readonly decryptMessage?: unknown;
+  };
   sendMessage(
     jid: string,
     content: { text: string; mentions: string[]; linkPreview: null },
     options: { messageId: string; quoted?: QuotedMessage },
   ): Promise<unknown>;
   sendPresenceUpdate(type: "composing", jid: string): Promise<void>;
-  groupMetadata(jid: string): Promise<{ readonly subject: string }>;
+  groupMetadata(jid: string): Promise<GroupInfo>;
+}
+
+export interface GroupInfo {
+  readonly id: string;
+  readonly subject: string;
 }
 
 export interface WhatsAppEvents {
-  "connection.update": { readonly connection?: "open" | "connecting" | "close" };
+  "connection.update": {
+    readonly connection?: "open" | "connecting" | "close";
+    readonly lastDisconnect?: { readonly error?: unknown } | undefined;
+  };
   "messages.upsert": { readonly messages: WhatsAppMessage[]; readonly type: UpsertType };
   "groups.upsert": GroupUpdate[];
   "groups.update": GroupUpdate[];
-  "lid-mapping.update": { readonly lid: string; readonly pn: string };
+  "group-participants.update": { readonly id: string };
+}
+
+/** What Baileys 7 tells besides; 6 takes the listener and never calls it. */
+export interface LidEvents {
+  on(event: "lid-mapping.update", listener: (mapping: LidPair) => void): unknown;
+  off(event: "lid-mapping.update", listener: (mapping: LidPair) => void): unknown;
+}
+
+export interface LidPair {
+  readonly lid: string;
+  readonly pn: string;
 }
 
 /** notify: live. append: missed while offline, or sent by this very account. */
@@ -90,12 +113,11 @@ export interface ContextInfo {
   readonly isForwarded?: boolean | null;
 }
 
-export interface Media {
+export interface Media extends InContext {
   readonly mimetype?: string | null;
   readonly fileLength?: WireNumber;
   readonly fileName?: string | null;
   readonly caption?: string | null;
-  readonly contextInfo?: ContextInfo | null;
 }
 
 /** The kinds of message that are read, and the wrappers around them. */
@@ -118,6 +140,24 @@ export interface WhatsAppContent {
     readonly body?: { readonly text?: string | null } | null;
     readonly contextInfo?: ContextInfo | null;
   } | null;
+  readonly buttonsMessage?: (InContext & { readonly contentText?: string | null }) | null;
+  readonly listMessage?: (InContext & { readonly description?: string | null }) | null;
+  readonly templateMessage?:
+    | (InContext & {
+        readonly hydratedTemplate?: Template | null;
+        readonly hydratedFourRowTemplate?: Template | null;
+      })
+    | null;
+  readonly interactiveMessage?:
+    | (InContext & { readonly body?: { readonly text?: string | null } | null })
+    | null;
+  readonly pollCreationMessage?: Poll | null;
+  readonly pollCreationMessageV2?: Poll | null;
+  readonly pollCreationMessageV3?: Poll | null;
+  readonly eventMessage?: (InContext & { readonly name?: string | null }) | null;
+  readonly locationMessage?: Place | null;
+  readonly contactMessage?: Contact | null;
+  readonly contactsArrayMessage?: (InContext & { readonly contacts?: readonly Contact[] | null }) | null;
   readonly protocolMessage?: {
     readonly type?: number | null;
     readonly key?: { readonly id?: string | null } | null;
@@ -132,11 +172,35 @@ export interface WhatsAppContent {
   readonly groupMentionedMessage?: Wrapped | null;
   readonly botInvokeMessage?: Wrapped | null;
   readonly associatedChildMessage?: Wrapped | null;
+  readonly lottieStickerMessage?: Wrapped | null;
+  readonly pollCreationMessageV4?: Wrapped | null;
 }
 
-type Choice<Field extends string> = { readonly [F in Field]?: string | null } & {
+interface InContext {
   readonly contextInfo?: ContextInfo | null;
-};
+}
+
+interface Template {
+  readonly hydratedContentText?: string | null;
+}
+
+export interface Poll extends InContext {
+  readonly name?: string | null;
+  readonly options?: readonly { readonly optionName?: string | null }[] | null;
+}
+
+export interface Place extends InContext {
+  readonly name?: string | null;
+  readonly address?: string | null;
+  readonly degreesLatitude?: number | null;
+  readonly degreesLongitude?: number | null;
+}
+
+interface Contact extends InContext {
+  readonly displayName?: string | null;
+}
+
+type Choice<Field extends string> = InContext & { readonly [F in Field]?: string | null };
 
 /** Enough of an earlier message to quote it. */
 export interface QuotedMessage {

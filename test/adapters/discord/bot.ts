@@ -1,6 +1,6 @@
 import { Client, type ClientOptions, Events, GatewayIntentBits, Partials } from "discord.js";
 import { onTestFinished } from "vitest";
-import { discordAdapter } from "../../../src/adapters/discord/index.ts";
+import { type DiscordAdapterOptions, discordAdapter } from "../../../src/adapters/discord/index.ts";
 import type { Address, ChannelAdapter } from "../../../src/core/ports/chat.ts";
 import type { CommandSpec } from "../../../src/core/ports/command.ts";
 import { RecordingHost } from "../../contracts/adapter-harness.ts";
@@ -17,11 +17,22 @@ export interface Bot {
 interface BotOptions {
   readonly client?: Partial<ClientOptions>;
   readonly login?: boolean;
+  readonly adapter?: Omit<DiscordAdapterOptions, "client">;
 }
 
-export async function makeBot({ client: more = {}, login = true }: BotOptions = {}): Promise<Bot> {
+export async function makeBot({ client: more = {}, login = true, adapter }: BotOptions = {}): Promise<Bot> {
   const discord = await startDiscord();
-  const client = new Client({
+  const client = makeClient(discord, more);
+  if (login) await logIn(client, discord);
+  const close = async () => {
+    await client.destroy();
+    await discord.close();
+  };
+  return { discord, client, adapter: discordAdapter({ client, ...adapter }), close };
+}
+
+export function makeClient(discord: DiscordStandin, more: Partial<ClientOptions> = {}): Client {
+  return new Client({
     intents: [
       GatewayIntentBits.Guilds,
       GatewayIntentBits.GuildMessages,
@@ -32,12 +43,6 @@ export async function makeBot({ client: more = {}, login = true }: BotOptions = 
     rest: { api: discord.restUrl, version: "10" },
     ...more,
   });
-  if (login) await logIn(client, discord);
-  const close = async () => {
-    await client.destroy();
-    await discord.close();
-  };
-  return { discord, client, adapter: discordAdapter({ client }), close };
 }
 
 /** A bot that is stopped and closed when the test ends. */
@@ -50,9 +55,13 @@ export async function aBot(options?: BotOptions): Promise<Bot> {
   return bot;
 }
 
-export async function logIn(client: Client, discord: DiscordStandin): Promise<void> {
+export async function logIn(
+  client: Client,
+  discord: DiscordStandin,
+  token = discord.bot.token,
+): Promise<void> {
   const ready = new Promise((resolve) => client.once(Events.ClientReady, resolve));
-  await client.login(discord.bot.token);
+  await client.login(token);
   await ready;
 }
 

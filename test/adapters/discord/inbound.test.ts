@@ -1,228 +1,38 @@
-import { GatewayIntentBits } from "discord.js";
+import { GatewayIntentBits, Options, Partials } from "discord.js";
 import { describe, expect, it } from "vitest";
-import type { InboundMessage } from "../../../src/core/ports/chat.ts";
 import { channelTypes } from "../../standins/discord/world.ts";
-import type { DiscordStandin } from "../../standins/discord.ts";
 import { aBot, logIn, placeOf, startedWith } from "./bot.ts";
+import { statusCommand } from "./commands.ts";
 
-type Row = readonly [what: string, say: (discord: DiscordStandin) => Expected | "nothing"];
-interface Expected {
-  readonly text: string;
-  readonly addressed: boolean;
-  readonly from?: InboundMessage["from"];
-  readonly more?: object;
-}
+const { Guilds, GuildMessages, DirectMessages, MessageContent } = GatewayIntentBits;
 
-const handedOver: readonly Row[] = [
-  [
-    "DISC-1: plain text in a server channel",
-    (discord) => {
-      discord.say("hello all");
-      const more = { guildId: discord.world.guildId, chatTitle: "Lab #general" };
-      return { text: "hello all", addressed: false, from: placeOf(discord.general.id), more };
-    },
-  ],
-  [
-    "DISC-1: a mention in front is for the bot and is taken off",
-    (discord) => {
-      discord.say(`<@${discord.bot.user.id}> <@!${discord.bot.user.id}>, what now?`);
-      return { text: "what now?", addressed: true };
-    },
-  ],
-  [
-    "DISC-1: a mention further on is for the bot and stays",
-    (discord) => {
-      discord.say(`ask <@${discord.bot.user.id}> about it`);
-      return { text: `ask <@${discord.bot.user.id}> about it`, addressed: true };
-    },
-  ],
-  [
-    "DISC-1: a mention and nothing else still arrives",
-    (discord) => {
-      discord.say(`<@${discord.bot.user.id}>`);
-      return { text: `<@${discord.bot.user.id}>`, addressed: true };
-    },
-  ],
-  [
-    "DISC-1: the role that Discord made for the bot stands for the bot",
-    (discord) => {
-      discord.say(`<@&${discord.bot.roleId}> wake up`);
-      return { text: "wake up", addressed: true };
-    },
-  ],
-  [
-    "DISC-1: mentions of others and @everyone are not for the bot",
-    (discord) => {
-      const ana = discord.addUser("Ana");
-      discord.say(`@everyone <@${ana.id}> look`);
-      return { text: `@everyone <@${ana.id}> look`, addressed: false };
-    },
-  ],
-  [
-    "DISC-1: a reply to the bot is for the bot, also with the ping switched off, and quotes it",
-    (discord) => {
-      const question = discord.say("Which one?", { by: discord.bot.user });
-      discord.say("the second", { replyTo: question, mentionReplied: false });
-      const quoted = { text: "Which one?", senderName: "agentbot", forwarded: false };
-      return { text: "the second", addressed: true, more: { replyToId: question.id, quoted } };
-    },
-  ],
-  [
-    "DISC-1: a reply to somebody else is not for the bot",
-    (discord) => {
-      const ana = discord.addUser("Ana");
-      const first = discord.say("I like it", { by: ana, fields: { webhook_id: "1".repeat(18) } });
-      discord.say("me too", { replyTo: first });
-      return { text: "me too", addressed: false, more: { replyToId: first.id } };
-    },
-  ],
-  [
-    "DISC-1: a mention alone in a reply points the bot to somebody's words",
-    (discord) => {
-      const ana = discord.addUser("Ana");
-      const claim = discord.say("the earth is flat", { by: ana, fields: { webhook_id: "1".repeat(18) } });
-      discord.say(`<@${discord.bot.user.id}>`, { replyTo: claim });
-      const quoted = { text: "the earth is flat", forwarded: false };
-      return { text: `<@${discord.bot.user.id}>`, addressed: true, more: { quoted } };
-    },
-  ],
-  [
-    "DISC-1 I08: a thread belongs to its parent and has its own id",
-    (discord) => {
-      const thread = discord.addThread(discord.general, "a topic");
-      discord.say("in here", { in: thread });
-      return { text: "in here", addressed: false, from: placeOf(discord.general.id, thread.id) };
-    },
-  ],
-  [
-    "DISC-1: a private thread that the client has never heard of is looked up",
-    (discord) => {
-      const type = channelTypes.privateThread;
-      const thread = discord.addThread(discord.general, "hidden", { type, announced: false });
-      discord.say("psst", { in: thread });
-      return { text: "psst", addressed: false, from: placeOf(discord.general.id, thread.id) };
-    },
-  ],
-  [
-    "DISC-1: a forum post is a thread of its forum",
-    (discord) => {
-      const forum = discord.addChannel("help", channelTypes.forum);
-      const post = discord.addThread(forum, "My printer burns");
-      discord.say("what do I do?", { in: post });
-      const from = placeOf(forum.id, post.id);
-      return { text: "what do I do?", addressed: false, from, more: { chatTitle: "Lab #My printer burns" } };
-    },
-  ],
-  [
-    "DISC-1: the chat of a voice channel and an announcement channel are channels",
-    (discord) => {
-      const news = discord.addChannel("news", channelTypes.announcement);
-      discord.say("big news", { in: news });
-      return { text: "big news", addressed: false, from: placeOf(news.id) };
-    },
-  ],
-  [
-    "DISC-1: a direct message is for the bot",
-    (discord) => {
-      discord.say("between us", { in: discord.direct });
-      const from = { ...placeOf(discord.direct.id), chatType: "direct" as const };
-      return { text: "between us", addressed: true, from };
-    },
-  ],
-  [
-    "DISC-1: a file without words arrives with what is known of it",
-    (discord) => {
-      const file = { id: "2".repeat(18), filename: "plan.pdf", size: 1234, content_type: "application/pdf" };
-      discord.say("", { in: discord.direct, fields: { attachments: [{ ...file, url: "", proxy_url: "" }] } });
-      const attachments = [{ mediaType: "application/pdf", sizeBytes: 1234, name: "plan.pdf" }];
-      return { text: "", addressed: true, more: { attachments } };
-    },
-  ],
-  [
-    "DISC-1: forwarded words are somebody else's, never the sender's",
-    (discord) => {
-      const snapshot = {
-        type: 0,
-        content: "/send off",
-        timestamp: new Date().toISOString(),
-        ...emptyMessage,
-      };
-      const reference = { type: 1, channel_id: discord.general.id, message_id: "3".repeat(18) };
-      const fields = { message_reference: reference, message_snapshots: [{ message: snapshot }] };
-      discord.say("", { in: discord.direct, fields });
-      return { text: "", addressed: true, more: { quoted: { text: "/send off", forwarded: true } } };
-    },
-  ],
-];
-
-const ignored: readonly Row[] = [
-  ["DISC-1 N09: another bot", (discord) => said(discord, { by: discord.world.addBot("Rival").user })],
-  [
-    "DISC-1 N09: another bot of the same installation that mentions this one",
-    (discord) => {
-      const rival = discord.world.addBot("Rival");
-      discord.say(`<@${discord.bot.user.id}> done`, { by: rival.user });
-      return "nothing";
-    },
-  ],
-  [
-    "DISC-1: a group direct chat",
-    (discord) => {
-      const ana = discord.addUser("Ana");
-      return said(discord, { in: discord.world.addDirect(discord.bot, discord.owner, ana), by: ana });
-    },
-  ],
-  ["DISC-1: a webhook", (discord) => said(discord, { fields: { webhook_id: "4".repeat(18) } })],
-  ["DISC-1: a system notice, somebody joined", (discord) => said(discord, { fields: { type: 7 } })],
-  [
-    "DISC-1: the first line of a thread made from a message",
-    (discord) => said(discord, { fields: { type: 21 } }),
-  ],
-  [
-    "DISC-1: an edit",
-    (discord) => {
-      const message = discord.say("secret", { by: discord.bot.user });
-      discord.edit(message, "edited");
-      return "nothing";
-    },
-  ],
-  [
-    "DISC-1: a sticker alone",
-    (discord) => {
-      const sticker = { id: "5".repeat(18), name: "wave", format_type: 1 };
-      discord.say("", { fields: { sticker_items: [sticker] } });
-      return "nothing";
-    },
-  ],
-];
-
-describe("discord: what is handed over", () => {
-  it.each(handedOver)("%s", async (_, say) => {
-    const bot = await aBot();
-    const host = await startedWith(bot);
-    const expected = say(bot.discord);
-    if (expected === "nothing") throw new Error("This row belongs to the other table.");
-    const { text, addressed, from = expect.anything(), more = {} } = expected;
-    await host.until(() => host.messages.length === 1, "a message was handed over");
-    const sender = { id: bot.discord.owner.id, name: "Olga", isBot: false };
-    expect(host.messages[0]).toMatchObject({ text, addressed, from, sender, ...more });
-  });
-
-  it.each(ignored)("%s is not handed over", async (_, say) => {
-    const bot = await aBot();
-    const host = await startedWith(bot);
-    say(bot.discord);
-    bot.discord.say("the next one");
-    expect(await host.texts(1)).toEqual(["the next one"]);
-  });
-
-  it("DISC-1: without the MessageContent intent the blank messages of a server are not handed over", async () => {
-    const { Guilds, GuildMessages } = GatewayIntentBits;
+describe("discord: what the host's client is told", () => {
+  it("DISC-1: without the MessageContent intent blank messages are not handed over, and that is said once", async () => {
     const bot = await aBot({ client: { intents: [Guilds, GuildMessages] } });
     const host = await startedWith(bot);
-    bot.discord.say("unreadable");
+    const unreadable = bot.discord.say("unreadable");
+    bot.discord.say("unreadable too");
+    bot.discord.edit(unreadable, "still unreadable");
     bot.discord.say(`<@${bot.discord.bot.user.id}> readable`);
     expect(await host.texts(1)).toEqual(["readable"]);
+    expect(host.changes).toEqual([]);
+    expect(host.log.filter(({ message }) => /MessageContent/.test(message))).toHaveLength(1);
+  });
+
+  it("DISC-1: the place, its title and its server are known", async () => {
+    const bot = await aBot();
+    const host = await startedWith(bot);
+    const forum = bot.discord.addChannel("help", channelTypes.forum);
+    const post = bot.discord.addThread(forum, "My printer burns");
+    bot.discord.say("hello");
+    await host.texts(1);
+    bot.discord.say("what do I do?", { in: post });
+    await host.texts(2);
+    const { guildId } = bot.discord.world;
+    expect(host.messages).toMatchObject([
+      { from: placeOf(bot.discord.general.id), guildId, chatTitle: "Lab #general" },
+      { from: placeOf(forum.id, post.id), guildId, chatTitle: "Lab #My printer burns" },
+    ]);
   });
 
   it("DISC-1: the sender's roles are known, without the one that everybody has", async () => {
@@ -247,18 +57,137 @@ describe("discord: what is handed over", () => {
     release();
     expect(await host.texts(3)).toContain("also held");
   });
+
+  it("DISC-1: a client with every partial and no cache of messages hears all the same", async () => {
+    const partials = [Partials.Channel, Partials.Message, Partials.User, Partials.GuildMember];
+    const makeCache = Options.cacheWithLimits({ MessageManager: 0, UserManager: 0, GuildMemberManager: 0 });
+    const bot = await aBot({ client: { partials, makeCache } });
+    const host = await startedWith(bot);
+    bot.discord.say("in the server");
+    await host.texts(1);
+    bot.discord.say("in private", { in: bot.discord.direct });
+    await host.texts(2);
+    expect(host.messages.map(({ sender, addressed }) => [sender.id, addressed])).toEqual([
+      [bot.discord.owner.id, false],
+      [bot.discord.owner.id, true],
+    ]);
+  });
 });
 
-const emptyMessage = {
-  edited_timestamp: null,
-  flags: 0,
-  mentions: [],
-  mention_roles: [],
-  attachments: [],
-  embeds: [],
-};
+describe("discord: several shards on one client", () => {
+  it("DISC-1 CMD: every message comes once, the menu is made once, and each shard's connection is reported", async () => {
+    const intents = [Guilds, GuildMessages, DirectMessages, MessageContent];
+    const bot = await aBot({ login: false, client: { shards: [0, 1], shardCount: 2, intents } });
+    const { discord } = bot;
+    discord.gateway.maxConcurrency = 2;
+    const host = await startedWith(bot, [statusCommand]);
+    await logIn(bot.client, discord);
+    expect(discord.gateway.connected).toBe(2);
+    discord.say("in the server");
+    await host.texts(1);
+    discord.say("in private", { in: discord.direct });
+    expect(await host.texts(2)).toEqual(["in the server", "in private"]);
+    expect(host.readyCalls).toBe(2);
+    await discord.until(() => discord.commands().list().length === 1, "the menu");
+    const calls = [discord.slash("status"), discord.slash("status", { in: discord.direct })];
+    await discord.until(() => calls.every(({ state }) => state === "answered"), "both were answered");
+    expect(host.commandCalls).toHaveLength(2);
+    const writes = discord.requests.filter(
+      ({ method, path }) => method === "POST" && path.endsWith("/commands"),
+    );
+    expect(writes).toHaveLength(1);
+  });
+});
 
-function said(discord: DiscordStandin, options: Parameters<DiscordStandin["say"]>[1]): "nothing" {
-  discord.say("not for you", options);
-  return "nothing";
-}
+describe("discord: what becomes of a message later", () => {
+  it("DISC-1: an edit and a removal are told after the message, each once", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    const host = await startedWith(bot);
+    const message = discord.say(`<@${discord.bot.user.id}> helo`);
+    discord.edit(message, `<@${discord.bot.user.id}> hello`);
+    discord.remove(message);
+    await host.until(() => host.changes.length === 2, "both were told");
+    const about = { id: message.id, from: placeOf(discord.general.id) };
+    expect(host.messages).toHaveLength(1);
+    expect(host.changes).toEqual([
+      { ...about, change: "edited", text: "hello" },
+      { ...about, change: "deleted" },
+    ]);
+  });
+
+  it("DISC-1: what is edited while it waits for its turn is handed over as it was said: no command is slipped in", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    const host = await startedWith(bot);
+    const release = host.hold();
+    discord.say("first");
+    await host.texts(1);
+    const waiting = discord.say("hello");
+    const edited = new Promise((resolve) => bot.client.once("messageUpdate", resolve));
+    discord.edit(waiting, "/send off");
+    await edited;
+    release();
+    expect(await host.texts(2)).toEqual(["first", "hello"]);
+    await host.until(() => host.changes.length === 1, "the edit was told");
+    expect(host.changes).toMatchObject([{ id: waiting.id, change: "edited", text: "/send off" }]);
+  });
+
+  it("DISC-1: several messages that are removed at once are told one by one, in their thread", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    const host = await startedWith(bot);
+    const thread = discord.addThread(discord.general, "a topic");
+    const first = discord.say("one", { in: thread });
+    const second = discord.say("two", { in: thread });
+    discord.remove(first, second);
+    await host.until(() => host.changes.length === 2, "both were told");
+    const about = { from: placeOf(discord.general.id, thread.id), change: "deleted" };
+    expect(host.changes).toEqual([
+      { ...about, id: first.id },
+      { ...about, id: second.id },
+    ]);
+  });
+
+  it("DISC-1: a preview, a pin and what the bot does to its own words are no change", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    const host = await startedWith(bot);
+    const link = discord.say("see https://example.org");
+    discord.gateway.dispatchMessage("MESSAGE_UPDATE", {
+      ...link,
+      embeds: [{ type: "link", title: "Example" }],
+    });
+    discord.gateway.dispatchMessage("MESSAGE_UPDATE", { ...link, pinned: true });
+    const edited = discord.say("see htps://example.org");
+    const now = discord.edit(edited, "see https://example.org");
+    discord.gateway.dispatchMessage("MESSAGE_UPDATE", {
+      ...now,
+      embeds: [{ type: "link", title: "Example" }],
+    });
+    const own = discord.say("thinking", { by: discord.bot.user });
+    discord.edit(own, "thought");
+    discord.remove(own);
+    const last = discord.say("end");
+    discord.remove(last);
+    await host.until(() => host.changes.some(({ id }) => id === last.id), "the last one was told");
+    expect(host.changes.map(({ id }) => id)).toEqual([edited.id, last.id]);
+  });
+
+  it("DISC-1: a message from before the start is told by its id, if the client was made with the partial", async () => {
+    const bot = await aBot({ login: false, client: { partials: [Partials.Channel, Partials.Message] } });
+    const { discord } = bot;
+    const [edited, removed] = [discord.say("old words"), discord.say("old too")];
+    const host = await startedWith(bot);
+    await logIn(bot.client, discord);
+    discord.gateway.dispatchMessage("MESSAGE_UPDATE", { ...edited, embeds: [{ type: "link", title: "x" }] });
+    discord.edit(edited, "new words");
+    discord.remove(removed);
+    await host.until(() => host.changes.length === 2, "both were told");
+    const from = placeOf(discord.general.id);
+    expect(host.changes).toEqual([
+      { id: edited.id, from, change: "edited", text: "new words" },
+      { id: removed.id, from, change: "deleted" },
+    ]);
+  });
+});

@@ -1,34 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { discordAdapter } from "../../../src/adapters/discord/index.ts";
-import type { CommandSpec } from "../../../src/core/ports/command.ts";
+import { discordAdapter, discordCommands } from "../../../src/adapters/discord/index.ts";
 import { RecordingHost } from "../../contracts/adapter-harness.ts";
+import { limitsInHand } from "../../fakes/limits-in-hand.ts";
 import { channelTypes } from "../../standins/discord/world.ts";
-import type { DiscordStandin } from "../../standins/discord.ts";
-import { aBot, type Bot, placeOf, startedWith } from "./bot.ts";
-
-const describedAs = (en: string) => ({ en, es: `${en} (es)`, "pt-BR": `${en} (pt)`, hi: `${en} (hi)` });
-
-const sendCommand: CommandSpec = {
-  name: "send",
-  description: describedAs("Whether this chat gets messages."),
-  access: "owner",
-  args: [
-    {
-      name: "mode",
-      description: describedAs("What to do."),
-      required: true,
-      choices: ["on", "off", "inherit"],
-    },
-    { name: "note", description: describedAs("Why."), required: false },
-  ],
-};
-const statusCommand: CommandSpec = {
-  name: "status",
-  description: describedAs(`How things are. ${"Very long. ".repeat(20)}`),
-  access: "anyone",
-  args: [],
-};
-const ours = [sendCommand, statusCommand];
+import { aBot, placeOf, startedWith } from "./bot.ts";
+import { describedAs, menuOf, ours, readyWith, sendCommand, statusCommand } from "./commands.ts";
 
 describe("discord: the command menu", () => {
   it("CMD: our commands join the host's, which stay untouched, and nothing is replaced as a whole", async () => {
@@ -61,6 +37,24 @@ describe("discord: the command menu", () => {
     expect(send?.contexts).toEqual([0, 1]);
     expect(send?.options?.[0]?.choices?.map(({ value }) => value)).toEqual(["on", "off", "inherit"]);
     expect(bot.discord.commands().find("status")?.description).toHaveLength(100);
+    expect(bot.discord.commands().find("status")?.options).toMatchObject([
+      { name: "session", autocomplete: true, required: false },
+    ]);
+  });
+
+  it("CMD: they belong to servers that have the bot; who sees them there is for the host and the server", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    const hidden = { ...discordCommands([sendCommand])[0], default_member_permissions: "0" };
+    const { version } = discord.commands().upsert(hidden).command;
+    await startedWith(bot, ours);
+    await menuOf(discord, 2);
+    expect(discord.commands().find("send")).toMatchObject({ version, default_member_permissions: "0" });
+    expect(discord.commands().find("status")).toMatchObject({
+      default_member_permissions: null,
+      integration_types: [0],
+      contexts: [0, 1],
+    });
   });
 
   it("CMD: what is already right is not written again; what has changed is changed in place", async () => {
@@ -137,6 +131,50 @@ describe("discord: the command menu", () => {
     expect(foreign.map(({ state }) => state)).toEqual(["unanswered", "unanswered"]);
   });
 
+  it.each([false, true])(
+    "CMD: the host's own script may register them, for a server alone: %s; then nothing is written, and they are answered",
+    async (ofGuild) => {
+      const bot = await aBot({ adapter: { registerCommands: false } });
+      const { discord } = bot;
+      const mine = { name: "status", description: "The host's own status." };
+      const merged = [...discordCommands(ours).filter(({ name }) => name !== mine.name), mine];
+      discord.commands(discord.bot, ofGuild).replaceAll(merged);
+      const host = await startedWith(bot, ours);
+      discord.slash("status", { ofGuild });
+      const call = discord.slash("send", { ofGuild, options: { mode: "on" } });
+      await discord.until(() => call.state === "answered", "ours was answered");
+      expect(host.commandCalls.map(({ name }) => name)).toEqual(["send"]);
+      const onMenus = discord.requests.filter(({ path }) => path.endsWith("/commands"));
+      expect(new Set(onMenus.map(({ method }) => method))).toEqual(new Set(["GET"]));
+    },
+  );
+
+  it("CMD: what the host's script may register is what the adapter registers", async () => {
+    const bot = await aBot();
+    await startedWith(bot, ours);
+    await menuOf(bot.discord, 2);
+    const written = bot.discord.requests.filter(
+      ({ method, path }) => method === "POST" && path.endsWith("/commands"),
+    );
+    expect(written.map(({ body }) => body)).toEqual(discordCommands(ours));
+  });
+
+  it("CMD: a command of which Discord does not tell whose it is is not answered; the next call asks again", async () => {
+    const bot = await aBot({ adapter: { registerCommands: false } });
+    const { discord } = bot;
+    discord.commands().replaceAll(discordCommands(ours));
+    const host = await startedWith(bot, ours);
+    discord.faults.next("GET", /\/commands$/, { kind: "status", status: 403, code: 50001 });
+    const first = discord.slash("status");
+    await host.until(
+      () => host.log.some(({ message }) => /whether it is ours/.test(message)),
+      "it was logged",
+    );
+    const second = discord.slash("status");
+    await discord.until(() => second.state === "answered", "the second call was answered");
+    expect(first.state).toBe("unanswered");
+  });
+
   it("CMD: a menu that cannot be read is reported, and made at the next connection", async () => {
     const bot = await aBot();
     const { discord } = bot;
@@ -159,7 +197,7 @@ describe("discord: a command that a person calls", () => {
     expect(host.commandCalls[0]).toEqual({
       id: call.id,
       name: "send",
-      text: "off too loud",
+      text: 'off "too loud"',
       from: placeOf(discord.general.id),
       sender: { id: discord.owner.id, name: "Olga", isBot: false },
       locale: "pt-BR",
@@ -248,14 +286,18 @@ describe("discord: a command that a person calls", () => {
     await bot.discord.until(() => call.state === "deleted", "the notice went away");
   });
 
-  it("CMD: a failure inside still answers the person, and the log has the reason", async () => {
+  it("CMD: stop waits fifteen seconds at most for an answer that Discord does not take, however long its limit", async () => {
+    const limits = limitsInHand();
     const bot = await aBot();
     const host = await readyWith(bot);
-    host.onCommand = () => Promise.reject(new Error("planted failure"));
-    const call = bot.discord.slash("status");
-    await bot.discord.until(() => call.state === "answered", "the person was answered");
-    expect(call.answers[0]?.content).toMatch(/went wrong/);
-    expect(host.log.at(-1)).toMatchObject({ level: "error", details: { error: "planted failure" } });
+    bot.discord.faults.next("PATCH", /webhooks/, { kind: "rateLimit", retryAfterSeconds: 60 });
+    const limited = new Promise((resolve) => bot.client.rest.once("rateLimited", resolve));
+    bot.discord.slash("status");
+    await limited;
+    const stopped = bot.adapter.stop();
+    limits.pass(15_000);
+    await stopped;
+    expect(host.log.at(-1)?.message).toMatch(/could not be shown/);
   });
 
   it("CMD: a call that somebody else has acknowledged is not carried out", async () => {
@@ -288,16 +330,6 @@ describe("discord: a command that a person calls", () => {
     expect(calls).toBe(1);
   });
 });
-
-async function readyWith(bot: Bot): Promise<RecordingHost> {
-  const host = await startedWith(bot, ours);
-  await menuOf(bot.discord, ours.length);
-  return host;
-}
-
-function menuOf(discord: DiscordStandin, size: number): Promise<void> {
-  return discord.until(() => discord.commands().list().length === size, `${size} commands are in the menu`);
-}
 
 function slowAnswer() {
   let finish: (text: string) => void = () => {};

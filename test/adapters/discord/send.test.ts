@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deliveryFailureOf, messageOf, SwitchboardError } from "../../../src/core/errors.ts";
 import type { Address, OutboundMessage } from "../../../src/core/ports/chat.ts";
+import { labels } from "../../standins/discord/components.ts";
 import type { Fault } from "../../standins/discord/faults.ts";
 import { channelTypes } from "../../standins/discord/world.ts";
 import { aBot, type Bot, placeOf } from "./bot.ts";
@@ -42,6 +43,49 @@ describe("discord: where a text goes", () => {
     expect(discord.sent.map(({ channelId }) => channelId)).toEqual([hidden.id, discord.direct.id]);
   });
 
+  it("DISC-2: a forum holds no messages itself: that is final and says where to write", async () => {
+    const bot = await aBot();
+    const forum = bot.discord.addChannel("help", channelTypes.forum);
+    const error = await send(bot, "hello", { to: placeOf(forum.id) }).catch((reason: unknown) => reason);
+    expect(deliveryFailureOf(error)).toEqual({ retryable: false, partsSent: 0 });
+    expect(messageOf(error)).toMatch(/threads or posts/);
+  });
+
+  it("DISC-2: a locked thread that is still open is a final failure too", async () => {
+    const bot = await aBot();
+    const thread = bot.discord.addThread(bot.discord.general, "closed topic");
+    Object.assign(thread.thread_metadata ?? {}, { locked: true });
+    const failure = await failureOf(send(bot, "again", { to: placeOf(bot.discord.general.id, thread.id) }));
+    expect(failure).toMatchObject({ retryable: false });
+  });
+
+  it.each([
+    ["the bot may not read what came before", { code: 160_002 }],
+    [
+      "it is a notice of Discord",
+      { code: 50_035, errors: { message_reference: { _errors: [{ code: "X" }] } } },
+    ],
+  ])(
+    "DISC-2: a message that cannot be replied to (%s) does not keep the text from arriving",
+    async (_, refusal) => {
+      const bot = await aBot();
+      const question = bot.discord.say("question?");
+      bot.discord.faults.next("POST", messagesPath, { kind: "status", status: 400, ...refusal });
+      await send(bot, long, { replyToId: question.id });
+      expect(bot.discord.sent.map(({ reference }) => reference)).toEqual([undefined, undefined]);
+      const text = bot.discord.sent.map(({ content }) => content).join(" ");
+      expect(text).toBe(long);
+    },
+  );
+
+  it("DISC-2: another refusal of a reply is not tried a second way", async () => {
+    const bot = await aBot();
+    const question = bot.discord.say("question?");
+    bot.discord.faults.next("POST", messagesPath, { kind: "status", status: 403, code: 50_013 });
+    await failureOf(send(bot, "hello", { replyToId: question.id }));
+    expect(bot.discord.requests.filter(({ path }) => messagesPath.test(path))).toHaveLength(1);
+  });
+
   it("DISC-2: only the first part answers the message replied to, and a vanished one is no obstacle", async () => {
     const bot = await aBot();
     const question = bot.discord.say("question?");
@@ -62,6 +106,18 @@ describe("discord: nothing is doubled, nobody is notified", () => {
       expect(allowedMentions).toEqual({ parse: [], replied_user: false });
       expect(pings).toEqual([]);
     }
+  });
+
+  it("DISC-2 CMD: choices are buttons below the last part, also when a broken send goes on with it", async () => {
+    const bot = await aBot();
+    const choices = [{ label: "Silence", command: "/send off" }];
+    await send(bot, long, { choices });
+    await send(bot, `${long} again`, { choices, fromPart: 1 });
+    expect(bot.discord.sent.map(({ components }) => labels(components))).toEqual([
+      [],
+      ["Silence"],
+      ["Silence"],
+    ]);
   });
 
   it("DISC-2: parts carry short nonces of their own, the same again for the same delivery", async () => {
@@ -97,8 +153,15 @@ describe("discord: nothing is doubled, nobody is notified", () => {
 describe("discord: what a failure means", () => {
   it.each([
     [10003, 404, /channel does not exist/],
+    [10004, 404, /server does not exist/],
+    [20009, 403, /takes no such content/],
+    [40005, 413, /larger than Discord takes/],
     [50001, 403, /View Channel/],
     [50007, 403, /no direct messages/],
+    [50009, 403, /verification level/],
+    [50278, 403, /share no server/],
+    [160_005, 403, /locked/],
+    [200_000, 400, /AutoMod/],
     [50013, 403, /Send Messages/],
     [50083, 400, /locked/],
     [50035, 400, /code 50035/],
@@ -114,15 +177,27 @@ describe("discord: what a failure means", () => {
   it.each<[string, Fault]>([
     ["a server error that outlasts the client's own retries", { kind: "status", status: 503 }],
     ["a broken connection", { kind: "drop", when: "before" }],
+    ["slow mode", { kind: "status", status: 400, code: 20_016 }],
+    ["a limit on writing", { kind: "status", status: 403, code: 20_028 }],
+    ["an overloaded resource", { kind: "status", status: 400, code: 130_000 }],
   ])("M02: %s may be tried again, and then works", async (_, fault) => {
     const bot = await aBot();
-    bot.discord.faults.next("POST", messagesPath, fault, { times: fault.kind === "status" ? 4 : 1 });
+    bot.discord.faults.next("POST", messagesPath, fault, { times: isServerError(fault) ? 4 : 1 });
     // Whether a request arrived whose answer was lost, nobody knows: the nonce decides at the repeat.
     const doubt = fault.kind === "drop" ? { uncertain: true } : {};
     expect(await failureOf(send(bot, "hello"))).toEqual({ retryable: true, partsSent: 0, ...doubt });
     await send(bot, "hello");
     expect(bot.discord.sent).toHaveLength(1);
   });
+
+  it.each(["text/html", "application/json"] as const)(
+    "M03: a proxy's page in place of Discord's answer (%s) leaves it uncertain whether the text arrived",
+    async (type) => {
+      const bot = await aBot();
+      bot.discord.faults.next("POST", messagesPath, { kind: "page", type });
+      expect(await failureOf(send(bot, "hello"))).toEqual({ retryable: true, partsSent: 0, uncertain: true });
+    },
+  );
 
   it("M02: before the login and without a server a send may be tried again", async () => {
     const early = await aBot({ login: false });
@@ -208,6 +283,19 @@ describe("discord: typing and threads", () => {
     await expect(refused).rejects.toMatchObject({ code: "DELIVERY_FAILED" });
   });
 
+  it("M02: where typing was refused for good it is not tried again until the bot could write there, or connects anew", async () => {
+    const { adapter, discord } = await aBot();
+    const here = placeOf(discord.general.id);
+    const asked = () => discord.requests.filter(({ path }) => path.endsWith("/typing")).length;
+    discord.faults.next("POST", /typing$/, { kind: "status", status: 403, code: 50_013 }, { times: 2 });
+    await adapter.setTyping?.(here).catch(() => "refused");
+    await adapter.setTyping?.(here);
+    expect(asked()).toBe(1);
+    await send({ adapter, discord }, "hello");
+    await adapter.setTyping?.(here).catch(() => "refused");
+    expect(asked()).toBe(2);
+  });
+
   it.each([
     ["a text channel", channelTypes.text, channelTypes.publicThread],
     ["an announcement channel", channelTypes.announcement, channelTypes.announcementThread],
@@ -234,7 +322,7 @@ describe("discord: typing and threads", () => {
 });
 
 function send(
-  { adapter, discord }: Bot,
+  { adapter, discord }: Pick<Bot, "adapter" | "discord">,
   markdown: string,
   more: Partial<OutboundMessage> & { readonly to?: Address } = {},
   signal: AbortSignal = new AbortController().signal,
@@ -242,6 +330,8 @@ function send(
   const { to = placeOf(discord.general.id), ...message } = more;
   return adapter.send(to, { deliveryId: `delivery of ${markdown}`, markdown, ...message }, signal);
 }
+
+const isServerError = (fault: Fault) => fault.kind === "status" && fault.status >= 500;
 
 async function failureOf(sending: Promise<unknown>) {
   const error: unknown = await sending.then(

@@ -23,10 +23,12 @@ export interface TestBot {
 
 type Options = Omit<TelegramAdapterOptions<never>, "bot">;
 
-export async function makeBot(options: Options = {}): Promise<TestBot> {
+/** `install`: plugins that the host puts on its bot before it makes the adapter. */
+export async function makeBot(options: Options = {}, install?: (api: Bot["api"]) => void): Promise<TestBot> {
   const telegram = await TelegramStandIn.start();
   for (const chat of [FORUM, GROUP, CHANNEL]) telegram.room(chat);
   const bot = new Bot(telegram.token, { client: { apiRoot: telegram.apiRoot } });
+  install?.(bot.api);
   const adapter = telegramAdapter({ bot, ...options });
   const polling: Promise<void>[] = [];
   return {
@@ -47,8 +49,8 @@ export async function makeBot(options: Options = {}): Promise<TestBot> {
 }
 
 /** A bot that is stopped and closed when the test ends. */
-export async function aBot(options?: Options): Promise<TestBot> {
-  const made = await makeBot(options);
+export async function aBot(options?: Options, install?: (api: Bot["api"]) => void): Promise<TestBot> {
+  const made = await makeBot(options, install);
   onTestFinished(async () => {
     await made.adapter.stop();
     await made.close();
@@ -56,8 +58,12 @@ export async function aBot(options?: Options): Promise<TestBot> {
   return made;
 }
 
+export interface RunningBot extends TestBot {
+  readonly host: RecordingHost;
+}
+
 /** A bot whose adapter is started and which polls. */
-export async function aRunningBot(options?: Options, commands?: readonly CommandSpec[]) {
+export async function aRunningBot(options?: Options, commands?: readonly CommandSpec[]): Promise<RunningBot> {
   const made = await aBot(options);
   const host = await startedWith(made, commands);
   await made.poll();

@@ -233,7 +233,7 @@ describe("STORE: a group that becomes a supergroup", () => {
 
   it("I07: when only a send finds out, the core is told and the text arrives once in the new chat", async () => {
     const { telegram, host, adapter } = await aRunningBot();
-    telegram.migrate(GROUP.id, NEW_ID, "unseen");
+    telegram.migrate(GROUP.id, NEW_ID, []);
     const receipt = await sendTo({ adapter }, placeOf(GROUP), "news");
     expect(host.moves).toEqual(moved);
     expect(telegram.sent.map(({ chatId, text }) => ({ chatId, text }))).toEqual([

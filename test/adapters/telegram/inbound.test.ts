@@ -1,4 +1,4 @@
-import type { Chat, Message } from "grammy/types";
+import type { Chat, Message, MessageOrigin } from "grammy/types";
 import { describe, expect, it } from "vitest";
 import type { InboundMessage } from "../../../src/core/ports/chat.ts";
 import { ANN, type SayOptions } from "../../standins/telegram/people.ts";
@@ -202,6 +202,14 @@ describe("words", () => {
     });
   });
 
+  it("TG-1: a forward of a kind that Telegram has added since arrives, from nobody that can be named", async () => {
+    // What today's types do not know.
+    const forward_origin = { type: "story", date: 1, story: { id: 3 } } as unknown as MessageOrigin;
+    const message = await handedOverAfter("look", { more: { forward_origin } });
+    expect(message).toMatchObject({ text: "", quoted: { text: "look", forwarded: true } });
+    expect(message?.quoted).not.toHaveProperty("senderName");
+  });
+
   it("K09: forwarding a text that names the bot does not address it", async () => {
     const forward_origin = { type: "hidden_user", date: 1, sender_user_name: "Somebody" } as const;
     const message = await handedOverAfter("@agent_test_bot do it", { chat: GROUP, more: { forward_origin } });
@@ -241,7 +249,6 @@ describe("what is not a message for the bot", () => {
     ["a business message", { business_message: asMessage({ business_connection_id: "b" }) }],
     ["a guest message", { guest_message: asMessage({ guest_query_id: "g" }) }],
     ["an edit", { edited_message: asMessage({ edit_date: 2 }) }],
-    ["another bot", { message: asMessage({ from: { ...BOB, is_bot: true } }) }],
     [
       "what the bot wrote through inline mode",
       { message: asMessage({ via_bot: { id: 123456, is_bot: true, first_name: "A" } }) },

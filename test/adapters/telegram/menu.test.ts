@@ -1,5 +1,6 @@
 import type { BotCommand, LanguageCode } from "grammy/types";
 import { describe, expect, it } from "vitest";
+import { telegramCommands } from "../../../src/adapters/telegram/index.ts";
 import { refused } from "../../standins/telegram/failures.ts";
 import { aBot, aCommand, startedWith, type TestBot } from "./bot.ts";
 
@@ -87,6 +88,56 @@ describe("CMD: the command menu", () => {
     await made.bot.api.setMyCommands(full);
     await mergedMenus(made);
     expect(await made.bot.api.getMyCommands()).toEqual(full);
+  });
+
+  it("CMD-4: of ours no more come than Telegram takes beside the host's, which all stay", async () => {
+    const made = await aBot();
+    const long = Array.from({ length: 22 }, (_, index) => ({
+      command: `c${index}`,
+      description: "x".repeat(255),
+    }));
+    await made.bot.api.setMyCommands(long);
+    await mergedMenus(made);
+    expect(names(await made.bot.api.getMyCommands()).slice(20)).toEqual(["c20", "c21", "send"]);
+    const nearlyFull = Array.from({ length: 99 }, (_, index) => ({ command: `c${index}`, description: "x" }));
+    await made.bot.api.setMyCommands(nearlyFull);
+    await mergedMenus(made);
+    expect(names(await made.bot.api.getMyCommands()).slice(98)).toEqual(["c98", "send"]);
+  });
+
+  it("CMD-4: an entry of the host keeps all that Telegram knows of it", async () => {
+    const made = await aBot();
+    const secret = { ...WEATHER, is_ephemeral: true };
+    await made.bot.api.setMyCommands([secret]);
+    await mergedMenus(made);
+    expect((await made.bot.api.getMyCommands())[0]).toEqual(secret);
+    expect((await made.bot.api.getMyCommands({ language_code: "es" }))[0]).toEqual(secret);
+  });
+
+  it("CMD-4: what could not be done is done by the next start", async () => {
+    const made = await aBot();
+    made.telegram.failNext("setMyCommands", refused(429, "Too Many Requests: retry after 30"));
+    const host = await startedWith(made, commands);
+    await host.until(() => host.log.length > 0, "the refusal was logged");
+    await made.adapter.stop();
+    expect(await made.bot.api.getMyCommands()).toEqual([]);
+    await mergedMenus(made);
+    expect(names(await made.bot.api.getMyCommands())).toEqual(["send", "status"]);
+  });
+
+  it("CMD-4: a host that sets its menu itself can put ours into it, and then nothing is left to change", async () => {
+    const made = await aBot();
+    await made.bot.api.setMyCommands([WEATHER, ...telegramCommands(commands)]);
+    for (const [language_code, locale] of [
+      ["es", "es"],
+      ["pt", "pt-BR"],
+      ["hi", "hi"],
+    ] as const)
+      await made.bot.api.setMyCommands([WEATHER, ...telegramCommands(commands, locale)], { language_code });
+    const before = changes(made);
+    await mergedMenus(made);
+    expect(changes(made)).toBe(before);
+    expect(made.telegram.menus.seenBy("pt")[1]?.description).toBe("send em português");
   });
 
   it("CMD: when Telegram refuses the menu, the adapter works all the same", async () => {

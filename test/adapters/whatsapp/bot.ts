@@ -1,6 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import type { WASocket } from "@whiskeysockets/baileys";
 import {
+  type Machine,
   type WhatsAppAdapter,
   type WhatsAppOptions,
   whatsappAdapter,
@@ -9,7 +10,9 @@ import type { Address } from "../../../src/core/ports/chat.ts";
 import { RecordingHost } from "../../contracts/adapter-harness.ts";
 import { connectWhatsApp } from "../../standins/whatsapp/connect.ts";
 import { memoryAuth } from "../../standins/whatsapp/creds.ts";
+
 import { Group } from "../../standins/whatsapp/directory.ts";
+import { BAILEYS_7, type Library } from "../../standins/whatsapp/library.ts";
 import type { Person } from "../../standins/whatsapp/person.ts";
 import { WhatsAppServer } from "../../standins/whatsapp/server.ts";
 
@@ -21,7 +24,7 @@ export class Bot {
   readonly server = new WhatsAppServer();
   readonly alice = this.server.addPerson({ name: "Alice", phone: "15550002222", lid: "990000000000002" });
   readonly bob = this.server.addPerson({ name: "Bob", phone: "15550003333", lid: "990000000000003" });
-  readonly adapter: WhatsAppAdapter;
+  adapter: WhatsAppAdapter;
   readonly host = new RecordingHost();
   /** The socket in use; a new promise as soon as the last one has closed. */
   connected: Promise<WASocket> = new Promise(() => {});
@@ -32,8 +35,13 @@ export class Bot {
   readonly #heard = new Set<string>();
   readonly #ears = new EventEmitter();
 
-  constructor(options?: WhatsAppOptions) {
-    this.adapter = whatsappAdapter(options);
+  readonly #library: Library;
+  #socket: WASocket | undefined;
+  #detach = () => {};
+
+  constructor(library: Library = BAILEYS_7, options?: WhatsAppOptions, machine?: Machine) {
+    this.#library = library;
+    this.adapter = whatsappAdapter({ gentle: false, ...options }, machine);
   }
 
   async run(): Promise<this> {
@@ -44,14 +52,25 @@ export class Bot {
 
   connect(): Promise<WASocket> {
     this.connected = connectWhatsApp(this.server, {
+      library: this.#library,
       auth: this.#auth,
+      config: { cachedGroupMetadata: (jid) => this.adapter.cachedGroupMetadata(jid) },
       attach: (socket) => {
         this.#watch(socket);
-        this.adapter.attach(socket);
+        this.#socket = socket;
+        this.#detach = this.adapter.attach(socket);
       },
     });
     this.connected.catch(() => "whoever awaits it sees the error");
     return this.connected;
+  }
+
+  /** Another adapter on the same socket, in place of the one so far; not started. */
+  restart(): WhatsAppAdapter {
+    this.#detach();
+    this.adapter = whatsappAdapter({ gentle: false, accountId: this.adapter.accountId });
+    if (this.#socket) this.#detach = this.adapter.attach(this.#socket);
+    return this.adapter;
   }
 
   /** How many listeners are registered on all sockets so far, of whomever. */
@@ -60,9 +79,10 @@ export class Bot {
     return acks.reduce((sum, count) => sum + count, this.#listeners.length);
   }
 
+  /** Alice reads what is sent there; whoever else may speak there has left since, for each reader costs time. */
   group(subject: string, addressing: "pn" | "lid" = "pn"): Group {
     const id = `12036300000000${String(subject.length).padStart(4, "0")}`;
-    return this.server.addGroup({ id, subject, members: [this.alice, this.bob], addressing });
+    return this.server.addGroup({ id, subject, members: [this.alice], addressing });
   }
 
   addressOf(chat: Group | Person, addressing: "pn" | "lid" = "pn"): Address {

@@ -32,7 +32,8 @@ export const refuse = {
   emptyMessage: () => new ApiError(400, 50006, "Cannot send an empty message"),
   notTextChannel: () => new ApiError(400, 50008, "Cannot send messages in a non-text channel"),
   wrongChannelType: () => new ApiError(400, 50024, "Cannot execute action on this channel type"),
-  threadLocked: () => new ApiError(400, 50083, "Thread is archived"),
+  threadArchived: () => new ApiError(400, 50083, "Thread is archived"),
+  threadLocked: () => new ApiError(400, 160005, "Thread is locked"),
   /** `path` names the field, as in `options.0.name`. */
   invalidForm: (path: string, code: string, message: string) => {
     const leaf: object = { _errors: [{ code, message }] };

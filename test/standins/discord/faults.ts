@@ -8,9 +8,18 @@ export type Fault =
       /** "shared": a limit of the room that all bots share; the bot's own bucket still has room. */
       readonly scope?: "user" | "global" | "shared";
     }
-  | { readonly kind: "status"; readonly status: number; readonly code?: number; readonly message?: string }
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly code?: number;
+      readonly message?: string;
+      /** The fields that a form was refused for. */
+      readonly errors?: object;
+    }
   | { readonly kind: "drop"; readonly when: "before" | "after" }
-  | { readonly kind: "hold"; readonly until: Promise<unknown> };
+  | { readonly kind: "hold"; readonly until: Promise<unknown> }
+  /** A proxy's page in place of the answer, with status 200; nothing is stored. */
+  | { readonly kind: "page"; readonly type: "text/html" | "application/json" };
 
 interface Planned {
   readonly method: string;
@@ -43,7 +52,12 @@ export class Faults {
 }
 
 export function errorOf(fault: Extract<Fault, { kind: "status" }>): ApiError {
-  return new ApiError(fault.status, fault.code ?? 0, fault.message ?? `${fault.status}: on demand`);
+  return new ApiError(
+    fault.status,
+    fault.code ?? 0,
+    fault.message ?? `${fault.status}: on demand`,
+    fault.errors,
+  );
 }
 
 /** The 429 answer, with the headers that real clients plan by. */

@@ -12,21 +12,33 @@ export const intents = {
   messageContent: 1 << 15,
 } as const;
 
-interface Session {
-  readonly id: string;
+/** What a connected client is, as far as it matters for what it is told. */
+interface Listener {
   readonly bot: BotAccount;
   readonly intents: number;
+  /** Which part of the servers it carries, and of how many; the first one carries the direct chats. */
+  readonly shard: readonly [id: number, count: number];
+}
+
+interface Session extends Listener {
+  readonly id: string;
   /** Everything dispatched so far, for RESUME; index + 1 is the sequence number. */
   readonly log: { readonly t: string; readonly d: unknown }[];
   socket: WebSocket | undefined;
 }
 
 /** What a session is told of an event; undefined = it does not see it. */
-type View = (session: { readonly bot: BotAccount; readonly intents: number }) => unknown;
+type View = (session: Listener) => unknown;
+
+const identifyForm = z.object({
+  token: z.string(),
+  intents: z.number().int(),
+  shard: z.tuple([z.number().int().min(0), z.number().int().min(1)]).default([0, 1]),
+});
 
 const opcodes = z.discriminatedUnion("op", [
   z.object({ op: z.literal(1) }),
-  z.object({ op: z.literal(2), d: z.object({ token: z.string(), intents: z.number().int() }) }),
+  z.object({ op: z.literal(2), d: identifyForm }),
   z.object({ op: z.literal(6), d: z.object({ token: z.string(), session_id: z.string(), seq: z.number() }) }),
   z.object({ op: z.literal(8), d: z.object({ guild_id: z.string(), nonce: z.string().optional() }) }),
   z.object({ op: z.literal(3) }),
@@ -37,6 +49,8 @@ const opcodes = z.discriminatedUnion("op", [
 export class Gateway {
   /** Whether the application page allows the privileged MessageContent intent. */
   allowMessageContent = true;
+  /** How many shards may identify within five seconds. */
+  maxConcurrency = 1;
   url = "";
   readonly #world: World;
   readonly #events: EventEmitter;
@@ -70,9 +84,26 @@ export class Gateway {
     });
   }
 
+  /** One message, or several at once, are gone from a room. */
+  dispatchRemoved(channel: Channel, ids: readonly string[]): void {
+    const place = { channel_id: channel.id, ...(channel.guild_id ? { guild_id: channel.guild_id } : {}) };
+    const [type, what] =
+      ids.length === 1 ? ["MESSAGE_DELETE", { id: ids[0] }] : ["MESSAGE_DELETE_BULK", { ids }];
+    this.dispatch(type, (session) => (sees(session, channel) ? { ...what, ...place } : undefined));
+  }
+
   /** Tells sessions with the Guilds intent about a room. */
   dispatchChannel(type: string, channel: Channel): void {
-    this.dispatch(type, (session) => (session.intents & intents.guilds ? channel : undefined));
+    this.dispatch(type, (session) =>
+      session.intents & intents.guilds && carries(session, channel) ? channel : undefined,
+    );
+  }
+
+  /** An interaction goes to the shard of its room, whatever the intents. */
+  dispatchInteraction(bot: BotAccount, channel: Channel, payload: object): void {
+    this.dispatch("INTERACTION_CREATE", (session) =>
+      session.bot === bot && carries(session, channel) ? payload : undefined,
+    );
   }
 
   get connected(): number {
@@ -117,25 +148,30 @@ export class Gateway {
     if (request.op === 8) this.#sendMembers(socket, request.d);
   }
 
-  #identify(socket: WebSocket, asked: { token: string; intents: number }): void {
+  #identify(socket: WebSocket, asked: z.infer<typeof identifyForm>): void {
     const bot = this.#world.bots.find(({ token }) => token === asked.token);
     const wantsContent = (asked.intents & intents.messageContent) !== 0;
     if (!bot || (wantsContent && !this.allowMessageContent)) {
       socket.close(bot ? 4014 : 4004, bot ? "Disallowed intent(s)." : "Authentication failed.");
       return;
     }
-    const session: Session = { id: snowflake(), bot, intents: asked.intents, log: [], socket };
+    if (asked.shard[0] >= asked.shard[1]) {
+      socket.close(4010, "Invalid shard.");
+      return;
+    }
+    const session: Session = { ...asked, id: snowflake(), bot, log: [], socket };
+    const hasGuild = shardOf(this.#world.guildId, asked.shard[1]) === asked.shard[0];
     this.#sessions.set(session.id, session);
     this.#push(session, "READY", {
       v: 10,
       user: bot.user,
-      guilds: [{ id: this.#world.guildId, unavailable: true }],
+      guilds: hasGuild ? [{ id: this.#world.guildId, unavailable: true }] : [],
       session_id: session.id,
       resume_gateway_url: this.url,
-      shard: [0, 1],
+      shard: asked.shard,
       application: { id: bot.applicationId, flags: 0 },
     });
-    if (asked.intents & intents.guilds) this.#push(session, "GUILD_CREATE", this.#world.guild());
+    if (hasGuild && asked.intents & intents.guilds) this.#push(session, "GUILD_CREATE", this.#world.guild());
   }
 
   #resume(socket: WebSocket, asked: { token: string; session_id: string; seq: number }): void {
@@ -181,16 +217,21 @@ export class Gateway {
 
 const blank = { content: "", attachments: [], embeds: [], components: [] };
 
-function sees(session: { readonly bot: BotAccount; readonly intents: number }, channel: Channel): boolean {
-  if (!isDirect(channel)) return (session.intents & intents.guildMessages) !== 0;
-  return channel.bot_id === session.bot.user.id && (session.intents & intents.directMessages) !== 0;
+function shardOf(guildId: string, count: number): number {
+  return Number((BigInt(guildId) >> 22n) % BigInt(count));
 }
 
-function mayRead(
-  session: { readonly bot: BotAccount; readonly intents: number },
-  channel: Channel,
-  message: Message,
-): boolean {
+function carries({ bot, shard: [id, count] }: Listener, channel: Channel): boolean {
+  if (!isDirect(channel)) return shardOf(channel.guild_id ?? "0", count) === id;
+  return channel.bot_id === bot.user.id && id === 0;
+}
+
+function sees(session: Listener, channel: Channel): boolean {
+  const wanted = isDirect(channel) ? intents.directMessages : intents.guildMessages;
+  return carries(session, channel) && (session.intents & wanted) !== 0;
+}
+
+function mayRead(session: Listener, channel: Channel, message: Message): boolean {
   const botId = session.bot.user.id;
   const concerned = message.author.id === botId || message.mentions.some(({ id }) => id === botId);
   return isDirect(channel) || concerned || (session.intents & intents.messageContent) !== 0;

@@ -1,52 +1,86 @@
 import { z } from "zod";
 import { refuse } from "./api-error.ts";
-import type { Command } from "./commands.ts";
+import type { ComponentRows } from "./components.ts";
 import { checkForm, checkMessage } from "./message-form.ts";
 import { plainMessage } from "./messages.ts";
-import { type BotAccount, type Channel, isDirect, snowflake, type User, type World } from "./world.ts";
+import { type BotAccount, snowflake } from "./world.ts";
 
-/** A slash command that a person called, and what the bot did about it. */
+/** A message that answers an interaction, as its reader sees it now. */
+export interface Answer {
+  readonly id: string;
+  content: string;
+  ephemeral: boolean;
+  allowedMentions: unknown;
+  components: ComponentRows;
+}
+
+/** What a bot was asked by a person, and what it did about it: a slash command, typing into one, or a press on a button. */
 export interface SlashCall {
   readonly id: string;
   readonly token: string;
+  readonly kind: "command" | "typing" | "press";
   readonly channelId: string;
   readonly bot: BotAccount;
-  state: "unanswered" | "thinking" | "answered" | "deleted";
+  state: "unanswered" | "thinking" | "updating" | "answered" | "deleted";
   /** Only the caller sees the answer. */
   ephemeral: boolean;
   acknowledgedAfterMs: number | undefined;
   /** What the person sees now: the reply, then follow-ups. */
-  readonly answers: { id: string; content: string; ephemeral: boolean; allowedMentions: unknown }[];
+  readonly answers: Answer[];
+  /** What is offered for the words typed so far. */
+  suggestions: readonly { readonly name: string; readonly value: string | number }[] | undefined;
+  /** Changes the message that the pressed button stands below. */
+  readonly editPressed: (body: unknown) => object;
 }
 
-const callbackForm = z.discriminatedUnion("type", [
-  z.object({ type: z.literal(4), data: z.object({ flags: z.number().optional() }).loose() }),
-  z.object({ type: z.literal(5), data: z.object({ flags: z.number().optional() }).loose().optional() }),
-]);
+type NewCall = Pick<SlashCall, "kind" | "channelId" | "bot"> & Partial<Pick<SlashCall, "editPressed">>;
+
+const flagged = z.object({ flags: z.number().optional() }).loose();
+const suggestion = z.object({
+  name: z.string().min(1).max(100),
+  value: z.union([z.string().min(1).max(100), z.number()]),
+});
+const reply = z.object({ type: z.literal(4), data: flagged });
+const think = z.object({ type: z.literal(5), data: flagged.optional() });
+const callbackForms = {
+  command: z.discriminatedUnion("type", [reply, think]),
+  press: z.discriminatedUnion("type", [
+    reply,
+    think,
+    z.object({ type: z.literal(6) }),
+    z.object({ type: z.literal(7), data: flagged }),
+  ]),
+  typing: z.discriminatedUnion("type", [
+    z.object({ type: z.literal(8), data: z.object({ choices: z.array(suggestion).max(25) }) }),
+  ]),
+};
 
 const ephemeralFlag = 64;
 const acknowledgeWithinMs = 3000;
 const tokenLivesMs = 15 * 60_000;
 
-/** The calls made so far. Answers come by callback first, then through the call's own webhook. */
+/** The interactions so far. Answers come by callback first, then through the interaction's own webhook. */
 export class Interactions {
   readonly #calls = new Map<string, SlashCall & { readonly madeAtMs: number }>();
 
-  open(bot: BotAccount, channelId: string): SlashCall {
+  open(call: NewCall): SlashCall {
     const id = snowflake();
-    const call = {
+    const opened = {
+      editPressed: () => {
+        throw refuse.unknownMessage();
+      },
+      ...call,
       id,
       token: `interaction-token-${id}`,
-      channelId,
-      bot,
       state: "unanswered" as const,
       ephemeral: false,
       acknowledgedAfterMs: undefined,
       answers: [],
+      suggestions: undefined,
       madeAtMs: Date.now(),
     };
-    this.#calls.set(call.token, call);
-    return call;
+    this.#calls.set(opened.token, opened);
+    return opened;
   }
 
   /** `POST /interactions/:id/:token/callback`: once, within three seconds. */
@@ -55,11 +89,18 @@ export class Interactions {
     const waitedMs = Date.now() - (call?.madeAtMs ?? 0);
     if (call?.id !== id || waitedMs > acknowledgeWithinMs) throw refuse.unknownInteraction();
     if (call.state !== "unanswered") throw refuse.alreadyAcknowledged();
-    const form = checkForm(callbackForm, body);
-    call.acknowledgedAfterMs = waitedMs;
-    call.ephemeral = ((form.data?.flags ?? 0) & ephemeralFlag) !== 0;
-    call.state = form.type === 5 ? "thinking" : "answered";
+    const form = checkForm<z.infer<(typeof callbackForms)[SlashCall["kind"]]>>(
+      callbackForms[call.kind],
+      body,
+    );
+    if (form.type === 8) call.suggestions = form.data.choices;
+    if (form.type === 7) call.editPressed(form.data);
+    if (form.type === 4 || form.type === 5) {
+      call.ephemeral = ((form.data?.flags ?? 0) & ephemeralFlag) !== 0;
+    }
     if (form.type === 4) call.answers.push(answerOf(form.data, call.ephemeral));
+    call.acknowledgedAfterMs = waitedMs;
+    call.state = form.type === 5 ? "thinking" : form.type === 6 ? "updating" : "answered";
     return call;
   }
 
@@ -71,16 +112,18 @@ export class Interactions {
       call.state = "answered";
       return messageFrom(call, answerAt(call, 0));
     }
-    const answer = answerAt(call, indexOf(call, messageId));
-    const { content, allowedMentions } = answerOf(body, answer.ephemeral);
-    return messageFrom(call, Object.assign(answer, { content, allowedMentions }));
+    if (call.kind === "press" && call.answers.length === 0 && messageId === "@original") {
+      call.state = "answered";
+      return call.editPressed(body);
+    }
+    return editAnswer(call, answerAt(call, indexOf(call, messageId)), body);
   }
 
   /** `POST /webhooks/:app/:token`. The first follow-up to a thinking call takes the place of its answer. */
   followUp(token: string, body: unknown): object {
     const call = this.#acknowledged(token);
     if (call.state === "thinking") return this.edit(token, "@original", body);
-    const { flags } = checkForm(z.object({ flags: z.number().optional() }).loose(), body);
+    const { flags } = checkForm(flagged, body);
     const answer = answerOf(body, ((flags ?? 0) & ephemeralFlag) !== 0);
     call.answers.push(answer);
     return messageFrom(call, answer);
@@ -101,19 +144,39 @@ export class Interactions {
   }
 }
 
-function answerOf(body: unknown, ephemeral: boolean): SlashCall["answers"][number] {
-  const { text, allowed_mentions } = checkMessage(body);
-  return { id: snowflake(), content: text, ephemeral, allowedMentions: allowed_mentions };
+/** Only what the body names changes. */
+export function editAnswer(call: SlashCall, answer: Answer, body: unknown): object {
+  const { content, components = answer.components } = z
+    .object({ content: z.string().optional() })
+    .loose()
+    .parse(body);
+  const edited = answerOf(
+    { ...Object(body), content: content ?? answer.content, components },
+    answer.ephemeral,
+  );
+  return messageFrom(call, Object.assign(answer, { ...edited, id: answer.id }));
+}
+
+function answerOf(body: unknown, ephemeral: boolean): Answer {
+  const { text, allowed_mentions, components } = checkMessage(body);
+  return {
+    id: snowflake(),
+    content: text,
+    ephemeral,
+    allowedMentions: allowed_mentions,
+    components: components ?? [],
+  };
 }
 
 /** An answer as a message object, which is what the webhook routes return. */
-function messageFrom({ bot, channelId }: SlashCall, answer: SlashCall["answers"][number]): object {
+export function messageFrom({ bot, channelId }: SlashCall, answer: Answer): object {
   return {
     ...plainMessage,
     id: answer.id,
     channel_id: channelId,
     author: bot.user,
     content: answer.content,
+    components: answer.components,
     type: 20,
     timestamp: new Date().toISOString(),
     mentions: [],
@@ -127,65 +190,8 @@ function indexOf(call: SlashCall, messageId: string): number {
   return messageId === "@original" ? 0 : call.answers.findIndex(({ id }) => id === messageId);
 }
 
-function answerAt(call: SlashCall, index: number): SlashCall["answers"][number] {
+function answerAt(call: SlashCall, index: number): Answer {
   const answer = call.answers[index];
   if (!answer) throw refuse.unknownMessage();
   return answer;
-}
-
-export interface SlashDetails {
-  readonly world: World;
-  readonly bot: BotAccount;
-  readonly command: Command;
-  readonly options: Readonly<Record<string, string>>;
-  readonly channel: Channel;
-  readonly by: User;
-  readonly locale: string;
-}
-
-/** The INTERACTION_CREATE payload. What a person's client would not let through is an error of the test. */
-export function interactionPayload(call: SlashCall, details: SlashDetails): object {
-  const { world, bot, command, channel, by, locale } = details;
-  const direct = isDirect(channel);
-  const place = direct
-    ? { user: by, context: 1, authorizing_integration_owners: { 1: by.id } }
-    : {
-        member: world.member(by),
-        guild_id: world.guildId,
-        guild: { id: world.guildId, locale: "en-US", features: [] },
-        guild_locale: "en-US",
-        context: 0,
-        authorizing_integration_owners: { 0: world.guildId },
-      };
-  const scope = "guild_id" in command ? { guild_id: command.guild_id } : {};
-  const data = { id: command.id, name: command.name, type: 1, options: chosen(details), ...scope };
-  return {
-    id: call.id,
-    application_id: bot.applicationId,
-    type: 2,
-    token: call.token,
-    version: 1,
-    channel_id: channel.id,
-    channel,
-    locale,
-    app_permissions: "2248473465835073",
-    attachment_size_limit: 10_485_760,
-    entitlements: [],
-    ...place,
-    data,
-  };
-}
-
-function chosen({ command, options }: SlashDetails): object[] {
-  const known = command.options ?? [];
-  const missing = known.find(({ name, required }) => required && options[name] === undefined);
-  if (missing) throw new Error(`A person cannot call /${command.name} without "${missing.name}".`);
-  return Object.entries(options).map(([name, value]) => {
-    const spec = known.find((option) => option.name === name);
-    if (!spec) throw new Error(`/${command.name} has no option "${name}".`);
-    if (spec.choices?.length && !spec.choices.some((choice) => choice.value === value)) {
-      throw new Error(`A person cannot choose "${value}" for "${name}" of /${command.name}.`);
-    }
-    return { name, type: spec.type, value };
-  });
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ApiError, refuse } from "./api-error.ts";
+import { componentRows } from "./components.ts";
 
 const id = z.string().regex(/^\d{17,20}$/, "is not a snowflake");
 
@@ -26,7 +27,7 @@ const messageForm = z.object({
   flags: z.number().int().nullish(),
   tts: z.boolean().optional(),
   embeds: z.array(z.unknown()).max(10).nullish(),
-  components: z.array(z.unknown()).max(40).nullish(),
+  components: componentRows.nullish(),
   attachments: z.array(z.unknown()).max(10).nullish(),
   sticker_ids: z.array(id).max(3).nullish(),
   poll: z.unknown().optional(),

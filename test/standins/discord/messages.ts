@@ -1,6 +1,7 @@
 import { refuse } from "./api-error.ts";
+import type { ComponentRows } from "./components.ts";
 import { type AllowedMentions, checkMessage, mentionedIds, pingsOf } from "./message-form.ts";
-import { type BotAccount, channelTypes, isThread, snowflake, type User, type World } from "./world.ts";
+import { type BotAccount, isForum, isThread, snowflake, type User, type World } from "./world.ts";
 
 export interface Message {
   readonly id: string;
@@ -26,6 +27,7 @@ export interface SentMessage {
   readonly allowedMentions: AllowedMentions | null | undefined;
   /** Id of the message it replies to. */
   readonly reference: string | undefined;
+  readonly components: ComponentRows;
   /** Everybody whom it would have notified. */
   readonly pings: readonly string[];
 }
@@ -91,8 +93,10 @@ export class Messages {
   /** A bot's request to post. `isNew` is false when `enforce_nonce` found the message that is already there. */
   post(bot: BotAccount, channelId: string, body: unknown): { message: Message; isNew: boolean } {
     const room = this.#world.channel(channelId);
-    if (room.type === channelTypes.forum) throw refuse.notTextChannel();
-    if (isThread(room) && room.thread_metadata?.locked) throw refuse.threadLocked();
+    if (isForum(room)) throw refuse.notTextChannel();
+    if (isThread(room) && room.thread_metadata?.locked) {
+      throw room.thread_metadata.archived ? refuse.threadArchived() : refuse.threadLocked();
+    }
     const form = checkMessage(body);
     const nonceKey = `${bot.user.id} ${form.nonce}`;
     const existing = form.nonce !== undefined && form.enforce_nonce ? this.#byNonce.get(nonceKey) : undefined;
@@ -104,7 +108,12 @@ export class Messages {
       channelId,
       content: form.text,
       ...(reference === undefined ? {} : { replyToId: reference }),
-      fields: { nonce: form.nonce, flags: form.flags ?? 0, embeds: form.embeds ?? [] },
+      fields: {
+        nonce: form.nonce,
+        flags: form.flags ?? 0,
+        embeds: form.embeds ?? [],
+        components: form.components ?? [],
+      },
     });
     if (form.nonce !== undefined) this.#byNonce.set(nonceKey, message);
     this.sent.push({
@@ -115,6 +124,7 @@ export class Messages {
       nonce: form.nonce,
       allowedMentions: form.allowed_mentions,
       reference,
+      components: form.components ?? [],
       pings: pingsOf(form.text, form.allowed_mentions, reference !== undefined),
     });
     return { message, isNew: true };

@@ -66,6 +66,9 @@ async function answer(parts: RestParts, request: IncomingMessage, response: Serv
   if (fault?.kind === "hold") await fault.until;
   if (fault?.kind === "rateLimit") return reply(response, rateLimitAnswer(fault));
   if (fault?.kind === "status") return reply(response, refusal(errorOf(fault)));
+  if (fault?.kind === "page") {
+    return void response.writeHead(200, { "content-type": fault.type }).end("<p>Unexpected token</p>");
+  }
   if (fault?.kind === "drop" && fault.when === "before") return void request.socket.destroy();
   if (request.socket.destroyed) return;
   const result = handle(parts, { method, path, query: url.searchParams, body, authorization });

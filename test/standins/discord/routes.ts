@@ -6,7 +6,7 @@ import type { Interactions } from "./interactions.ts";
 import { checkForm, checkMessage } from "./message-form.ts";
 import type { Message, Messages } from "./messages.ts";
 import type { Answer, Call, Route } from "./rest.ts";
-import { type BotAccount, type Channel, channelTypes, type World } from "./world.ts";
+import { type BotAccount, type Channel, channelTypes, isForum, type World } from "./world.ts";
 
 export interface Service {
   readonly world: World;
@@ -40,9 +40,12 @@ function accountRoutes({ world, gateway }: Service): Route[] {
     const flags = { bot_public: true, bot_require_code_grant: false, verify_key: "standin", flags: 0 };
     return ok({ id: applicationId, name: user.username, description: "", ...flags });
   };
-  const limits = { total: 1000, remaining: 999, reset_after: 10_000_000, max_concurrency: 1 };
+  const limits = { total: 1000, remaining: 999, reset_after: 10_000_000 };
   return [
-    on("GET", "/gateway/bot", () => ok({ url: gateway.url, shards: 1, session_start_limit: limits })),
+    on("GET", "/gateway/bot", () => {
+      const session_start_limit = { ...limits, max_concurrency: gateway.maxConcurrency };
+      return ok({ url: gateway.url, shards: 1, session_start_limit });
+    }),
     on("GET", "/users/@me", ({ bot }) => ok(loggedIn(bot).user)),
     on("GET", "/users/:id", ({ params }) => {
       const user = world.users.get(at(params, 0));
@@ -85,6 +88,7 @@ function messageRoutes({ world, gateway, messages, typing }: Service): Route[] {
     }),
     on("DELETE", "/channels/:id/messages/:id", ({ params }) => {
       messages.remove(at(params, 0), at(params, 1));
+      gateway.dispatchRemoved(world.channel(at(params, 0)), [at(params, 1)]);
       return nothing;
     }),
     on("POST", "/channels/:id/typing", ({ params }) => {
@@ -104,15 +108,15 @@ const threadForm = z.object({
 function threadRoutes({ world, gateway, messages }: Service): Route[] {
   const open = (parent: Channel, bot: BotAccount, body: unknown): Answer => {
     const form = checkForm(threadForm, body);
-    const isForum = parent.type === channelTypes.forum;
-    if (!isForum && parent.type !== channelTypes.text && parent.type !== channelTypes.announcement) {
+    const isPost = isForum(parent);
+    if (!isPost && parent.type !== channelTypes.text && parent.type !== channelTypes.announcement) {
       throw refuse.wrongChannelType();
     }
-    if (isForum) checkMessage(form.message);
-    const type = isForum ? channelTypes.publicThread : (form.type ?? channelTypes.privateThread);
+    if (isPost) checkMessage(form.message);
+    const type = isPost ? channelTypes.publicThread : (form.type ?? channelTypes.privateThread);
     const thread = world.addThread(parent.id, form.name, bot.user, { type });
     gateway.dispatchChannel("THREAD_CREATE", { ...thread, newly_created: true });
-    if (!isForum) return created(thread);
+    if (!isPost) return created(thread);
     const { message } = messages.post(bot, thread.id, form.message);
     gateway.dispatchMessage("MESSAGE_CREATE", message);
     return created({ ...thread, message });

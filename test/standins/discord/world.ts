@@ -27,7 +27,9 @@ export const channelTypes = {
   announcementThread: 10,
   publicThread: 11,
   privateThread: 12,
+  stage: 13,
   forum: 15,
+  media: 16,
 } as const;
 
 export interface Channel {
@@ -59,6 +61,7 @@ export function snowflake(): string {
 }
 
 export const isThread = (channel: Channel) => channel.type >= 10 && channel.type <= 12;
+export const isForum = ({ type }: Channel) => type === channelTypes.forum || type === channelTypes.media;
 export const isDirect = (channel: Channel) =>
   channel.type === channelTypes.direct || channel.type === channelTypes.groupDirect;
 
@@ -99,16 +102,21 @@ export class World {
     return role.id;
   }
 
-  addChannel(name: string, type: number): Channel {
-    const channel = { id: snowflake(), type, guild_id: this.guildId, name, parent_id: null, ...roomDefaults };
+  addChannel(name: string, type: number, id = snowflake()): Channel {
+    const channel = { id, type, guild_id: this.guildId, name, parent_id: null, ...roomDefaults };
     this.channels.set(channel.id, channel);
     return channel;
   }
 
-  addThread(parentId: string, name: string, by: User, options: { type?: number; announced?: boolean } = {}) {
-    const { type = channelTypes.publicThread, announced = true } = options;
+  addThread(
+    parentId: string,
+    name: string,
+    by: User,
+    options: { type?: number; announced?: boolean; id?: string } = {},
+  ) {
+    const { type = channelTypes.publicThread, announced = true, id = snowflake() } = options;
     const thread: Channel = {
-      id: snowflake(),
+      id,
       type,
       guild_id: this.guildId,
       parent_id: parentId,

@@ -2,6 +2,8 @@ import type { BotCommand } from "grammy/types";
 import { badRequest } from "./api-error.ts";
 import { jsonOf, type Payload, recordOf, textOf } from "./payload.ts";
 
+/** Telegram names no number; other bots report that about this much still goes through. */
+const MOST_CHARACTERS = 5700;
 const PLAIN_SCOPES = new Set(["default", "all_private_chats", "all_group_chats", "all_chat_administrators"]);
 const CHAT_SCOPES = new Set(["chat", "chat_administrators", "chat_member"]);
 
@@ -20,6 +22,8 @@ export class CommandMenus {
     if (!Array.isArray(commands)) throw badRequest("can't parse commands");
     if (commands.length > 100) throw badRequest("BOT_COMMANDS_TOO_MUCH");
     const list = commands.map(checkedCommand);
+    const size = list.reduce((sum, { command, description }) => sum + command.length + description.length, 0);
+    if (size > MOST_CHARACTERS) throw badRequest("BOT_COMMANDS_TOO_MUCH");
     if (list.length === 0) this.#lists.delete(key);
     else this.#lists.set(key, list);
     return true;
@@ -58,10 +62,10 @@ const keyOf = (scope: Readonly<Record<string, unknown>>, language: string) =>
   JSON.stringify([scope.type, scope.chat_id, scope.user_id, language]);
 
 function checkedCommand(value: unknown): BotCommand {
-  const { command, description } = { command: "", description: "", ...Object(value) };
+  const { command, description, is_ephemeral } = { command: "", description: "", ...Object(value) };
   const name = String(command).replace(/^\//, "").toLowerCase();
   if (!/^[a-z0-9_]{1,32}$/.test(name)) throw badRequest("BOT_COMMAND_INVALID");
   const text = String(description);
   if (text.length < 1 || text.length > 256) throw badRequest("BOT_COMMAND_DESCRIPTION_INVALID");
-  return { command: name, description: text };
+  return { command: name, description: text, ...(is_ephemeral === true ? { is_ephemeral } : {}) };
 }

@@ -1,7 +1,8 @@
-import type { Message, MessageEntity, UserFromGetMe } from "grammy/types";
+import type { InlineKeyboardMarkup, Message, MessageEntity, UserFromGetMe } from "grammy/types";
 import { badRequest } from "./api-error.ts";
 import { findEntities } from "./found-entities.ts";
 import { type FormattedText, parseTelegramHtml } from "./html.ts";
+import { keyboardIn } from "./keyboard.ts";
 import { jsonOf, numberOf, type Payload, recordOf, textOf } from "./payload.ts";
 import type { Room, Rooms } from "./rooms.ts";
 
@@ -18,12 +19,15 @@ export interface SentMessage {
   readonly parseMode?: string;
   readonly replyToId?: number;
   readonly linkPreview: boolean;
+  /** Rows of labels. */
+  readonly buttons?: readonly (readonly string[])[];
 }
 
 /** The bot's own messages: checked as strictly as Telegram checks them, then kept in order. */
 export class BotMessages {
   readonly sent: SentMessage[] = [];
-  readonly #texts = new Map<string, string>();
+  /** As they are now: edits change them. */
+  readonly #messages = new Map<string, Message>();
   readonly #rooms: Rooms;
   readonly #bot: () => UserFromGetMe;
 
@@ -36,6 +40,7 @@ export class BotMessages {
     const room = this.#rooms.writable(textOf(payload, "chat_id"));
     const threadId = this.#rooms.topicOf(room, numberOf(payload, "message_thread_id"), "send");
     const { text, entities } = checkedText(payload);
+    const keyboard = keyboardIn(payload);
     const replyToId = repliedTo(room, payload);
     const messageId = ++room.lastMessageId;
     const parseMode = textOf(payload, "parse_mode");
@@ -48,38 +53,68 @@ export class BotMessages {
       ...(threadId === undefined ? {} : { threadId }),
       ...(parseMode ? { parseMode } : {}),
       ...(replyToId === undefined ? {} : { replyToId }),
+      ...(keyboard ? { buttons: labelsIn(keyboard) } : {}),
     });
-    return this.#stored(room, messageId, { text, entities }, threadId);
-  }
-
-  edit(payload: Payload): Message {
-    const room = this.#rooms.writable(textOf(payload, "chat_id"));
-    const messageId = numberOf(payload, "message_id") ?? 0;
-    const before = this.#texts.get(`${room.chat.id}:${messageId}`);
-    if (before === undefined) throw badRequest("message to edit not found");
-    const after = checkedText(payload);
-    if (after.text === before) throw badRequest("message is not modified");
-    return { ...this.#stored(room, messageId, after, undefined), edit_date: nowInSeconds() };
-  }
-
-  #stored(
-    room: Room,
-    messageId: number,
-    { text, entities }: FormattedText,
-    threadId: number | undefined,
-  ): Message {
-    this.#texts.set(`${room.chat.id}:${messageId}`, text);
-    return {
+    const original = replyToId === undefined ? undefined : room.people.get(replyToId);
+    return this.#store(room, {
       message_id: messageId,
       date: nowInSeconds(),
       chat: room.chat,
       from: this.#bot(),
-      text,
-      ...(entities.length > 0 ? { entities: [...entities] } : {}),
+      ...shownAs({ text, entities }, keyboard),
+      ...(original ? { reply_to_message: original } : {}),
       ...(threadId === undefined ? {} : { message_thread_id: threadId, is_topic_message: true }),
-    };
+    });
+  }
+
+  /** Text and buttons are replaced together: what is not given is gone. */
+  edit(payload: Payload): Message {
+    const room = this.#rooms.writable(textOf(payload, "chat_id"));
+    const {
+      text: _text,
+      entities: _entities,
+      reply_markup: _buttons,
+      ...before
+    } = this.stored(room, payload);
+    const after = shownAs(checkedText(payload), keyboardIn(payload));
+    if (JSON.stringify(after) === JSON.stringify(shownIn(this.stored(room, payload)))) {
+      throw badRequest(
+        "message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message",
+      );
+    }
+    return this.#store(room, { ...before, ...after, edit_date: nowInSeconds() });
+  }
+
+  stored({ chat }: Pick<Room, "chat">, payload: Payload): Message {
+    const message = this.#messages.get(`${chat.id}:${numberOf(payload, "message_id") ?? 0}`);
+    if (!message) throw badRequest("message to edit not found");
+    return message;
+  }
+
+  /** Somebody deletes a message of the bot. */
+  delete({ chat, message_id }: Message): void {
+    this.#messages.delete(`${chat.id}:${message_id}`);
+  }
+
+  #store({ chat }: Room, message: Message): Message {
+    this.#messages.set(`${chat.id}:${message.message_id}`, message);
+    return message;
   }
 }
+
+const labelsIn = ({ inline_keyboard }: InlineKeyboardMarkup) =>
+  inline_keyboard.map((row) => row.map(({ text }) => text));
+
+function shownAs({ text, entities }: FormattedText, keyboard: InlineKeyboardMarkup | undefined) {
+  return {
+    text,
+    ...(entities.length > 0 ? { entities: [...entities] } : {}),
+    ...(keyboard ? { reply_markup: keyboard } : {}),
+  };
+}
+
+const shownIn = ({ text = "", entities = [], reply_markup }: Message) =>
+  shownAs({ text, entities }, reply_markup);
 
 export const nowInSeconds = () => Math.floor(Date.now() / 1000);
 

@@ -59,6 +59,7 @@ export class People {
       ...(options.replyTo ? { reply_to_message: asQuoted(options.replyTo) } : {}),
       ...options.more,
     };
+    room.people.set(message.message_id, asQuoted(message));
     return { message, update: updateOf(message) };
   }
 

@@ -1,4 +1,4 @@
-import type { Chat, User, UserFromGetMe } from "grammy/types";
+import type { Chat, Message, User, UserFromGetMe } from "grammy/types";
 import { ApiError, badRequest } from "./api-error.ts";
 
 /** A chat as Telegram keeps it. Message ids count per chat, so equal ids in two chats are normal. */
@@ -6,6 +6,8 @@ export interface Room {
   chat: Chat;
   lastMessageId: number;
   readonly topics: Map<number, { readonly name: string; readonly openedBy: User }>;
+  /** What people wrote, by message id, as replies quote it. */
+  readonly people: Map<number, NonNullable<Message["reply_to_message"]>>;
   movedTo?: number;
   refusal?: string;
   mayManageTopics: boolean;
@@ -29,7 +31,8 @@ export class Rooms {
     const known = this.#rooms.get(chat.id);
     if (known) return known;
     // Message 1 of a forum is the one that opened General.
-    const room = { chat, lastMessageId: chat.is_forum ? 1 : 0, topics: new Map(), mayManageTopics: true };
+    const lastMessageId = chat.is_forum ? 1 : 0;
+    const room = { chat, lastMessageId, topics: new Map(), people: new Map(), mayManageTopics: true };
     this.#rooms.set(chat.id, room);
     return room;
   }

@@ -1,6 +1,7 @@
-import type { Chat, Message, Update, User, UserFromGetMe } from "grammy/types";
+import type { Chat, MaybeInaccessibleMessage, Message, Update, User, UserFromGetMe } from "grammy/types";
 import { ApiError, badRequest } from "./api-error.ts";
 import { ApiServer, type Call } from "./api-server.ts";
+import { type CallbackAnswer, CallbackQueries } from "./callback-queries.ts";
 import { CommandMenus } from "./command-menus.ts";
 import type { Failure } from "./failures.ts";
 import { BotMessages, type SentMessage } from "./messages.ts";
@@ -8,6 +9,7 @@ import { jsonOf, numberOf, type Payload, textOf } from "./payload.ts";
 import { ANN, People, type SayOptions } from "./people.ts";
 import { privateChat, type Room, Rooms } from "./rooms.ts";
 import { type NewUpdate, UpdateQueue } from "./update-queue.ts";
+import { Watch } from "./watch.ts";
 import { Webhook } from "./webhook.ts";
 
 /**
@@ -37,16 +39,16 @@ export class TelegramStandIn {
   readonly #rooms = new Rooms(() => this.bot);
   readonly #messages = new BotMessages(this.#rooms, () => this.bot);
   readonly #people = new People(this.#rooms);
-  readonly #updates = new UpdateQueue(() => this.#changed());
+  readonly #updates = new UpdateQueue(() => this.#watch.check());
   readonly #webhook: Webhook = new Webhook(this.#updates, {
     onReply: (reply) => this.#server.call(textOf(reply, "method"), reply),
-    onFailure: () => this.#changed(),
+    onFailure: () => this.#watch.check(),
   });
-  readonly #openQueries = new Set<string>();
-  readonly #watchers = new Set<() => void>();
+  readonly #queries = new CallbackQueries();
+  readonly #watch = new Watch();
   readonly #server: ApiServer = new ApiServer({
     token: this.token,
-    onChange: () => this.#changed(),
+    onChange: () => this.#watch.check(),
     methods: {
       getMe: () => this.bot,
       getUpdates: (payload, gone) => this.#getUpdates(payload, gone),
@@ -61,7 +63,7 @@ export class TelegramStandIn {
       setMyCommands: (payload) => this.menus.set(payload),
       getMyCommands: (payload) => this.menus.get(payload),
       deleteMyCommands: (payload) => this.menus.delete(payload),
-      answerCallbackQuery: (payload) => this.#answerCallbackQuery(payload),
+      answerCallbackQuery: (payload) => this.#queries.answer(payload),
     },
   });
 
@@ -101,11 +103,40 @@ export class TelegramStandIn {
     this.push(this.#people.edit(message, text));
   }
 
-  /** Somebody presses a button under a message of the bot. */
-  press(data: string, message: Message, from: User = ANN): void {
-    const id = String(9000 + this.#openQueries.size);
-    this.#openQueries.add(id);
-    this.push({ callback_query: { id, from, chat_instance: "1", data, message } });
+  /** Somebody presses a button under a message of the bot. "unseen": too old for the bot to be shown it again. */
+  press(data: string, message: Message, from: User = ANN, seen: "seen" | "unseen" = "seen"): void {
+    const { chat, message_id } = message;
+    const shown: MaybeInaccessibleMessage = seen === "seen" ? message : { chat, message_id, date: 0 };
+    this.push({ callback_query: this.#queries.open({ from, data, message: shown }) });
+  }
+
+  /** Like `press`, by label, on a message as it is now. */
+  tap(
+    label: string,
+    messageId: number,
+    chat: Chat,
+    from: User = ANN,
+    seen: "seen" | "unseen" = "seen",
+  ): void {
+    const message = this.messageNow(messageId, chat);
+    const button = message.reply_markup?.inline_keyboard.flat().find(({ text }) => text === label);
+    if (!button || !("callback_data" in button)) throw new Error(`There is no button ${label} to tap.`);
+    this.press(button.callback_data, message, from, seen);
+  }
+
+  /** A message of the bot with every edit. */
+  messageNow(messageId: number, chat: Chat): Message {
+    return this.#messages.stored({ chat }, { message_id: messageId });
+  }
+
+  /** Somebody deletes a message of the bot. */
+  deleteMessage(message: Message): void {
+    this.#messages.delete(message);
+  }
+
+  /** What people saw after they had pressed buttons, in order of the answers. */
+  get callbackAnswers(): readonly CallbackAnswer[] {
+    return this.#queries.answers;
   }
 
   push(body: NewUpdate): Update {
@@ -124,16 +155,20 @@ export class TelegramStandIn {
     return this.#rooms.add(privateChat(user));
   }
 
-  /** A basic group becomes a supergroup with a new id; "unseen" leaves out the two updates that tell the bot. */
-  migrate(oldId: number, newId: number, told: "told" | "unseen" = "told"): Chat.SupergroupChat {
+  /** A basic group becomes a supergroup with a new id. Telegram tells the bot in both chats, unless it misses one of them, or both. */
+  migrate(
+    oldId: number,
+    newId: number,
+    told: readonly ("old" | "new")[] = ["old", "new"],
+  ): Chat.SupergroupChat {
     const old = this.#rooms.find(String(oldId));
     if (old?.chat.type !== "group") throw new Error(`There is no basic group ${oldId} to migrate.`);
     const chat: Chat.SupergroupChat = { id: newId, type: "supergroup", title: old.chat.title };
     this.#rooms.add(chat);
-    if (told === "told") {
-      this.push(this.#people.say("", { chat: old.chat, more: { migrate_to_chat_id: newId } }).update);
-      this.push(this.#people.say("", { chat, more: { migrate_from_chat_id: oldId } }).update);
-    }
+    const there = this.#people.say("", { chat: old.chat, more: { migrate_to_chat_id: newId } });
+    const here = this.#people.say("", { chat, more: { migrate_from_chat_id: oldId } });
+    if (told.includes("old")) this.push(there.update);
+    if (told.includes("new")) this.push(here.update);
     old.movedTo = newId;
     return chat;
   }
@@ -174,21 +209,7 @@ export class TelegramStandIn {
 
   /** Resolves as soon as `condition` holds; rejects when nothing makes it true for five seconds. */
   until(condition: () => boolean, what: string): Promise<void> {
-    if (condition()) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      const end = (settle: () => void) => {
-        clearTimeout(timer);
-        this.#watchers.delete(check);
-        settle();
-      };
-      const check = () => condition() && end(resolve);
-      const timer = setTimeout(() => end(() => reject(new Error(`It did not happen that ${what}.`))), 5000);
-      this.#watchers.add(check);
-    });
-  }
-
-  #changed(): void {
-    for (const check of [...this.#watchers]) check();
+    return this.#watch.until(condition, what);
   }
 
   #getUpdates(payload: Payload, gone: AbortSignal): Promise<readonly Update[]> {
@@ -223,11 +244,6 @@ export class TelegramStandIn {
     const room = this.#rooms.writable(textOf(payload, "chat_id"));
     const name = textOf(payload, "name");
     return { message_thread_id: this.#rooms.createTopic(room, name), name, icon_color: 0x6fb9f0 };
-  }
-
-  #answerCallbackQuery(payload: Payload): true {
-    if (this.#openQueries.delete(textOf(payload, "callback_query_id"))) return true;
-    throw badRequest("query is too old and response timeout expired or query ID is invalid");
   }
 
   /** Privacy mode: in groups a bot gets commands, mentions and replies to itself only. */

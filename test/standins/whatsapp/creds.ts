@@ -23,6 +23,8 @@ function fabricateCreds({ phone, lid, device }: LinkedDevice): AuthenticationCre
     platform: "android",
     // Above zero: Baileys does not wait 20 s for a history sync.
     accountSyncCounter: 1,
+    // Set: Baileys 6 does not wait for the phone's app state, which would hold back every message.
+    myAppStateKeyId: "AAAAAA==",
     account: {
       details: randomBytes(16),
       accountSignatureKey: randomBytes(32),

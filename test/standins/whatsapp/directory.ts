@@ -13,7 +13,7 @@ export interface GroupOptions {
 
 export class Group {
   readonly jid: string;
-  readonly addressing: Addressing;
+  addressing: Addressing;
   subject: string;
   members: readonly Person[];
 
@@ -66,6 +66,10 @@ export class Directory {
     const group = new Group({ ...options, members: [this.owner, ...options.members] });
     this.#groups.set(group.jid, group);
     return group;
+  }
+
+  forgetGroup(group: Group): void {
+    this.#groups.delete(group.jid);
   }
 
   person(jid: string | undefined): Person | undefined {

@@ -5,6 +5,7 @@ import {
   type proto,
 } from "@whiskeysockets/baileys";
 import type { Directory } from "./directory.ts";
+import type { Person } from "./person.ts";
 
 /** A message that the bot sent and the server stored. */
 export interface Sent {
@@ -14,6 +15,8 @@ export interface Sent {
   readonly text: string | undefined;
   readonly mentions: readonly string[];
   readonly quotedId: string | undefined;
+  /** Names of those whose phones could read it. */
+  readonly readBy: readonly string[];
   readonly message: proto.IMessage;
 }
 
@@ -22,38 +25,47 @@ export function isDeliverable({ attrs }: BinaryNode, directory: Directory): bool
   return (directory.group(attrs.to) ?? directory.person(attrs.to)) !== undefined;
 }
 
-/** Opens a message on the phones it is encrypted for; undefined when its addressees cannot read it. */
-export async function openMessage(
-  node: BinaryNode,
-  directory: Directory,
-): Promise<proto.IMessage | undefined> {
-  const opened: proto.IMessage[] = [];
+interface Opened {
+  /** undefined when its addressees cannot read it. */
+  readonly message: proto.IMessage | undefined;
+  readonly readBy: readonly string[];
+}
+
+/** Opens a message on the phones it is encrypted for. */
+export async function openMessage(node: BinaryNode, directory: Directory): Promise<Opened> {
+  const opened: { readonly person: Person; readonly message: proto.IMessage }[] = [];
   for (const { attrs, content } of getBinaryNodeChildren(getBinaryNodeChild(node, "participants"), "to")) {
     const enc = Array.isArray(content) ? content[0] : undefined;
     const person = directory.person(attrs.jid);
     // A phone that cannot read its copy asks for it again; the others have theirs.
     const message = enc && (await person?.decrypt(enc).catch(() => undefined));
-    if (message && person === directory.person(node.attrs.to)) opened.unshift(message);
-    else if (message) opened.push(message);
+    if (!person || !message) continue;
+    if (person === directory.person(node.attrs.to)) opened.unshift({ person, message });
+    else opened.push({ person, message });
   }
   const groupEnc = getBinaryNodeChildren(node, "enc").find(({ attrs }) => attrs.type === "skmsg");
   if (groupEnc) return openInGroup(node, groupEnc, directory);
-  const [first] = opened;
-  return first?.deviceSentMessage?.message ?? first;
+  const first = opened[0]?.message;
+  return {
+    message: first?.deviceSentMessage?.message ?? first,
+    readBy: opened.map(({ person }) => person.name),
+  };
 }
 
-async function openInGroup(node: BinaryNode, enc: BinaryNode, directory: Directory) {
+async function openInGroup(node: BinaryNode, enc: BinaryNode, directory: Directory): Promise<Opened> {
   const jid = node.attrs.to ?? "";
-  let opened: proto.IMessage | undefined;
+  const readBy: string[] = [];
+  let message: proto.IMessage | undefined;
   for (const member of directory.group(jid)?.members ?? []) {
     // Each member's own copy moves its keys on.
     const copy = await member.decryptInGroup(jid, enc).catch(() => undefined);
-    opened ??= copy;
+    if (copy) readBy.push(member.name);
+    message ??= copy;
   }
-  return opened;
+  return { message, readBy };
 }
 
-export function toSent({ attrs }: BinaryNode, message: proto.IMessage): Sent {
+export function toSent({ attrs }: BinaryNode, message: proto.IMessage, readBy: readonly string[]): Sent {
   const context = message.extendedTextMessage?.contextInfo;
   return {
     to: attrs.to ?? "",
@@ -61,6 +73,7 @@ export function toSent({ attrs }: BinaryNode, message: proto.IMessage): Sent {
     text: message.extendedTextMessage?.text ?? message.conversation ?? undefined,
     mentions: context?.mentionedJid ?? [],
     quotedId: context?.stanzaId ?? undefined,
+    readBy,
     message,
   };
 }

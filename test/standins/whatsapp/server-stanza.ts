@@ -37,16 +37,24 @@ export function streamError(code: number): BinaryNode {
 }
 
 export function groupRenamed(group: Group, by: Person): BinaryNode {
-  const participant = by.jid(group.addressing);
+  const subject = { tag: "subject", attrs: { subject: group.subject, s_t: now() } };
+  return groupChanged(group, by, subject);
+}
+
+export function memberAdded(group: Group, member: Person, by: Person): BinaryNode {
+  const participant = { tag: "participant", attrs: { jid: member.jid(group.addressing) } };
+  return groupChanged(group, by, { tag: "add", attrs: {}, content: [participant] });
+}
+
+function groupChanged(group: Group, by: Person, change: BinaryNode): BinaryNode {
   const attrs = {
-    id: `${group.jid}-${group.subject}`,
+    id: `${group.jid}-${change.tag}-${group.subject}-${group.members.length}`,
     from: group.jid,
     type: "w:gp2",
-    participant,
+    participant: by.jid(group.addressing),
     t: now(),
   };
-  const subject = { tag: "subject", attrs: { subject: group.subject, s_t: now() } };
-  return { tag: "notification", attrs, content: [subject] };
+  return { tag: "notification", attrs, content: [change] };
 }
 
 function now(): string {

@@ -11,7 +11,15 @@ import { makeServerIdentity } from "./noise.ts";
 import { isDeliverable, openMessage, type Sent, toSent } from "./outbound-stanza.ts";
 import type { Person, PersonOptions } from "./person.ts";
 import { answerQuery, nameOf } from "./queries.ts";
-import { ack, groupRenamed, offlineDone, retryRequest, streamError, success } from "./server-stanza.ts";
+import {
+  ack,
+  groupRenamed,
+  memberAdded,
+  offlineDone,
+  retryRequest,
+  streamError,
+  success,
+} from "./server-stanza.ts";
 
 const LONGEST_TEXT = 65_536;
 
@@ -132,6 +140,16 @@ export class WhatsAppServer {
     this.#connection?.send(groupRenamed(group, by));
   }
 
+  /** From now on nobody is told about it. */
+  forgetGroup(group: Group): void {
+    this.#directory.forgetGroup(group);
+  }
+
+  addMember(group: Group, member: Person, by: Person): void {
+    group.members = [...group.members, member];
+    this.#connection?.send(memberAdded(group, member, by));
+  }
+
   /** After so many more messages, one is refused with this error code instead of being stored. */
   refuseNext(error: string, afterMessages = 0): void {
     this.#faults.push(...Array<undefined>(afterMessages), { error });
@@ -197,7 +215,7 @@ export class WhatsAppServer {
     }
     const fault = this.#faults.shift();
     if (fault === "before storing") return connection.drop();
-    const message = await openMessage(node, this.#directory);
+    const { message, readBy } = await openMessage(node, this.#directory);
     const error = typeof fault === "object" ? fault.error : this.#objection(node, message);
     if (error) {
       this.refused.push({ id, error });
@@ -205,13 +223,16 @@ export class WhatsAppServer {
       return;
     }
     if (!message) return connection.send(this.#askAgain(node));
-    this.sent.push(toSent(node, message));
+    this.sent.push(toSent(node, message, readBy));
     if (fault === "after storing") return connection.drop();
     connection.send(ack(node));
   }
 
   #objection(node: BinaryNode, message: proto.IMessage | undefined): string | undefined {
     if (!isDeliverable(node, this.#directory)) return "404";
+    const group = this.#directory.group(node.attrs.to);
+    // Written for members under addresses that the group does not use any more.
+    if (group && node.attrs.addressing_mode !== group.addressing) return "421";
     return (message?.extendedTextMessage?.text?.length ?? 0) > LONGEST_TEXT ? "406" : undefined;
   }
 
