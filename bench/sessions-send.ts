@@ -13,7 +13,10 @@ export async function benchSend(dataDir: string): Promise<readonly Result[]> {
     agents: { main: scriptedAgent(() => "yes"), other: scriptedAgent(() => "yes") },
     config: {
       session: { agentToAgent: { maxPingPongTurns: 0 } },
-      tools: { sessions: { visibility: "all" }, agentToAgent: { enabled: true, allow: ["*"] } },
+      tools: {
+        sessions: { visibility: "all" },
+        agentToAgent: { enabled: true, allow: ["*"], maxSendsPerHour: 1_000_000 },
+      },
       agents: { defaults: { maxConcurrent: 16 } },
       transcripts: { mirror: false },
     },

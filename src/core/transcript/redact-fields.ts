@@ -28,6 +28,8 @@ const REFERENCE =
   /^(?:process|import|os|Deno|Bun|this|self|config|options|env)\.[\w.]+$|^[a-z_$][\w$.?]*(?:key|token|secret|password)$/i;
 /** What follows a quote that ends a string in code. */
 const STRING_ENDED = /[,;)\]}+\s]/;
+/** A value of that many characters that may begin with the `+` which joins strings in code. */
+const BASE64 = /^\+(?=[^=]*\d|.*=$)[\w+/-]{15,}={0,2}$/;
 const DOTTED_NAME = /^[\w$?]+(?:\.[\w$?]+)+$/;
 const KEY_PAIR =
   /(?:noisekey|signedidentitykey|signedprekey|pairingephemeralkeypair|privkey|rootkey|chainkey|keydata)$/i;
@@ -104,11 +106,12 @@ function maskQuoted(text: string, { before, quote: nameQuote, valueStart }: Fiel
   const quote = matchFrom(QUOTE, text, valueStart)?.[0];
   if (!quote) return undefined;
   const start = valueStart + quote.length;
-  if (!nameQuote && endsString(quote, before, text[start] ?? "")) return undefined;
   let end = start;
   while (end < text.length && text[end] !== "\n" && !text.startsWith(quote, end))
     end += text[end] === "\\" ? 2 : 1;
   const value = text.slice(start, end);
+  const isCode = !nameQuote && !BASE64.test(value) && endsString(quote, before, text[start] ?? "");
+  if (isCode) return undefined;
   if (value === "" || isMask(value) || NO_VALUE.test(value)) return undefined;
   return { start, end: Math.min(end, text.length), replacement: nameQuote ? HIDDEN : maskOf(value) };
 }

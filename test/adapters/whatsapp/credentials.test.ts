@@ -35,6 +35,16 @@ describe("HIST-5: the credentials of a WhatsApp account", () => {
     },
   );
 
+  it.each(["+", "/", "a"])(
+    "HIST-5, G03: a key that begins with %j is masked however it is written",
+    (beginning) => {
+      const advSecretKey = `${beginning}muCKSamzcBTkaEEQxkZ56M7v1Vv6hmZiLdh0zMXg9w=`;
+      for (const write of Object.values(WAYS)) {
+        expect(leaks(createRedactor().redact(write({ advSecretKey })).text, advSecretKey)).toBe(false);
+      }
+    },
+  );
+
   it("HIST-5: there are none without a socket, and none that a socket does not have", () => {
     expect(secretsOf(undefined)).toEqual([]);
     expect(secretsOf({ advSecretKey: "only-this-one" })).toEqual(["only-this-one"]);
