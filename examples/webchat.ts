@@ -23,6 +23,7 @@ export async function startWebchat(personOf: (cookie: string | undefined) => str
     agents: { main: functionAgent(({ text }) => `You said: ${text}`) },
     adapters: [webchat],
     owners: { webchat: ["ann"] },
+    config: { session: { dmScope: "per-peer" }, channels: { webchat: { dmPolicy: "open" } } },
   });
   await board.start();
 

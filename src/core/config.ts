@@ -56,6 +56,7 @@ export function configWarnings(
     ...warnings,
     ...windowWarnings(config),
     ...strangerWarnings(config, known),
+    ...listWarnings(config),
     ...toolWarnings(config),
   ];
 }
@@ -66,6 +67,18 @@ function windowWarnings({ agents, channels }: Config): readonly string[] {
   return Object.entries(channels)
     .filter(([, { debounceMs }]) => debounceMs > 0)
     .map(([name]) => `channels.${name}.debounceMs has no effect while agents.defaults.queue is "interrupt".`);
+}
+
+/** While everybody shares a session no list lets people into it. */
+function listWarnings({ session, channels, bindings }: Config): readonly string[] {
+  const isShared = session.scope === "global" || session.dmScope === "main";
+  if (!isShared || bindings.some((bound) => bound.session?.dmScope !== undefined)) return [];
+  return Object.entries(channels)
+    .filter(([, { allowFrom }]) => allowFrom.length > 0)
+    .map(
+      ([name]) =>
+        `channels.${name}.allowFrom has no effect while session.dmScope is "main"; set "per-peer" or another scope.`,
+    );
 }
 
 /** Names that nothing here answers to: most of them are typing mistakes. */

@@ -393,7 +393,18 @@ describe("who is not admitted", () => {
     expect(board.telegram.sent).toEqual([]);
     const lines = board.complaints.filter((line) => line.includes("was not admitted"));
     expect(lines.map((line) => /"id":"(\d+)"/.exec(line)?.[1])).toEqual([OWNER, "9"]);
-    expect(lines[0]).toContain("put the id into owners.telegram or channels.telegram.allowFrom");
+    expect(lines[0]).toContain("put the id into owners.telegram, or give each person a session of their own");
+  });
+
+  it("IN-1: where everybody has a session, the log names the list; where nobody has, a list is warned of", async () => {
+    const allowFrom = ["7"];
+    const apart = { session: { dmScope: "per-peer" as const }, channels: { telegram: { allowFrom } } };
+    const board = await aBoard({ config: apart });
+    await says(board, "hello", from("8"));
+    expect(board.complaints.join()).toContain("owners.telegram or channels.telegram.allowFrom");
+    expect(board.complaints.join()).not.toContain("has no effect");
+    const shared = await aBoard({ config: { channels: { telegram: { allowFrom } } } });
+    expect(shared.complaints.join()).toContain("channels.telegram.allowFrom has no effect");
   });
 
   it("IN-1: whoever types /whoami over and over fills no log", async () => {

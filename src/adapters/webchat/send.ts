@@ -71,7 +71,8 @@ async function postPart(post: () => ReturnType<Post>, part: number, signal: Abor
     throw signal.aborted ? stopped(part, { uncertain: true }) : notPosted(error, part);
   });
   if (answer === "gone") throw gone(part);
-  if (answer !== "posted") throw unreachable(`post() answered ${String(answer)}`, part);
+  if (answer !== "posted")
+    throw unreachable(`post() answered ${String(answer)} where "posted" or "gone" is expected`, part);
 }
 
 /** `post` knows of one message only: how many parts were sent is ours to say. */

@@ -25,7 +25,7 @@ export function createStrangers({
 }) {
   const written = new Set<string>();
 
-  function note(message: InboundMessage, { reason, mayPair }: Refused): void {
+  function note(message: InboundMessage, { reason, mayPair, isShared }: Refused): void {
     const { from, sender } = message;
     const details = { channel: from.channel, id: sender.id, reason };
     const asksForId = router.parse(message, { owner: false })?.name === "whoami";
@@ -36,7 +36,10 @@ export function createStrangers({
     }
     written.add(line);
     const pair = mayPair === true ? "approve the code with /pair, or " : "";
-    const settings = `owners.${from.channel} or channels.${from.channel}.allowFrom`;
+    const settings =
+      isShared === true
+        ? `owners.${from.channel}, or give each person a session of their own first (session.dmScope: "per-peer")`
+        : `owners.${from.channel} or channels.${from.channel}.allowFrom`;
     logger.warn(
       details,
       `A message was not admitted; to let the person in, ${pair}put the id into ${settings}`,

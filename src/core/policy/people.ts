@@ -8,10 +8,10 @@ import { isNamed, needsMention } from "./mention.ts";
 /** `<channel>:<id>` of everybody who may type owner commands. */
 export type Owners = ReadonlySet<string>;
 
-/** `mayPair`: the person may be told a code with which an owner can let them in. */
+/** `mayPair`: the person may be told a code with which an owner can let them in. `isShared`: no list of people opens a session that everybody shares. */
 export type Admission =
   | { readonly admitted: true }
-  | { readonly admitted: false; readonly reason: string; readonly mayPair?: true };
+  | { readonly admitted: false; readonly reason: string; readonly mayPair?: true; readonly isShared?: true };
 
 /** Stable ids of the channels that we know; on others an owner's id only must not look like a name or wildcard. */
 const idForms: ReadonlyMap<string, { readonly form: RegExp; readonly example: string }> = new Map([
@@ -102,7 +102,7 @@ function mayEnterDirect(
   if (owner || linked) return { admitted: true };
   if (scope === "main" || scope === "global") {
     const setting = scope === "main" ? 'session.dmScope is "main"' : 'session.scope is "global"';
-    return refused(`${setting}, so only owners and linked people may write directly`);
+    return { ...refused(`${setting}, so only owners and linked people may write directly`), isShared: true };
   }
   if (dmPolicy === "open") return { admitted: true };
   const listed = allowFrom.map((entry) => writtenId(channel, entry));
