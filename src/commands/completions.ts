@@ -3,8 +3,8 @@ import type { Origin } from "../core/inbound/origin.ts";
 import type { CommandArgument, Completion, CompletionCall } from "../core/ports/command.ts";
 import type { Session } from "../core/ports/session.ts";
 import { cleanLine, cleanTitle, shownName } from "../core/session/describe.ts";
-import { graphemeBorder } from "../core/text/grapheme-border.ts";
 import { shortLine } from "../core/text/short-line.ts";
+import { shorten } from "../core/text/shorten.ts";
 import type { CommandParts } from "./command.ts";
 import { folded } from "./fold.ts";
 import { EVERYTHING, sessionsLike, spellings } from "./session-lookup.ts";
@@ -78,6 +78,5 @@ function calledBy(session: Session, mask: (text: string) => string): string {
 }
 
 function cut(name: string): string {
-  if (name === "") return "–";
-  return name.length <= LONGEST ? name : `${name.slice(0, graphemeBorder(name, LONGEST - 1))}…`;
+  return name === "" ? "–" : shorten(name, LONGEST, "…");
 }

@@ -3,8 +3,8 @@ import { given } from "../given.ts";
 import { HEARD_UNITS, MOST_ATTACHMENTS, NAME_UNITS, QUOTE_UNITS } from "../limits.ts";
 import type { Attachment, InboundMessage, QuotedText, Sender } from "../ports/chat.ts";
 import type { Logger } from "../ports/host.ts";
-import { graphemeBorder } from "../text/grapheme-border.ts";
 import { oneLine } from "../text/lines.ts";
+import { shorten } from "../text/shorten.ts";
 import { cutText } from "../transcript/limits.ts";
 
 const text = z.string().optional().catch(undefined);
@@ -54,7 +54,7 @@ export function boundedMessage(received: InboundMessage, logger: Logger): Inboun
     ...given({
       quoted: quoted && boundedQuote(quoted),
       attachments: attachments && boundedList(attachments),
-      chatTitle: shortLine(chatTitle),
+      chatTitle: nameLine(chatTitle),
     }),
   };
 }
@@ -77,13 +77,13 @@ function boundedQuote(quoted: QuotedText): QuotedText {
   return {
     ...quoted,
     text: cutText(text, QUOTE_UNITS).text,
-    ...given({ senderName: shortLine(senderName) }),
+    ...given({ senderName: nameLine(senderName) }),
   };
 }
 
 /** The last one says how many are missing. */
 function boundedList(attachments: readonly Attachment[]): readonly Attachment[] {
-  const list = attachments.map((one) => ({ ...named(one), mediaType: shortLine(one.mediaType) ?? "" }));
+  const list = attachments.map((one) => ({ ...named(one), mediaType: nameLine(one.mediaType) ?? "" }));
   if (list.length <= MOST_ATTACHMENTS) return list;
   const shown = list.slice(0, MOST_ATTACHMENTS - 1);
   const name = `${list.length - shown.length} more attachments`;
@@ -91,11 +91,11 @@ function boundedList(attachments: readonly Attachment[]): readonly Attachment[] 
 }
 
 function named<T extends Attachment | Sender>(one: T): T {
-  return { ...one, ...given({ name: shortLine(one.name) }) };
+  return { ...one, ...given({ name: nameLine(one.name) }) };
 }
 
-function shortLine(text: string | undefined): string | undefined {
+function nameLine(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const line = oneLine(text);
-  return line.length <= NAME_UNITS ? line : line.slice(0, graphemeBorder(line, NAME_UNITS));
+  return shorten(line, NAME_UNITS);
 }
