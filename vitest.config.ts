@@ -17,5 +17,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: "forks",
+    // The default leaves a core idle, which is half of a machine of two.
+    maxWorkers: "100%",
   },
 });

@@ -24,11 +24,8 @@ export const fresh: Command = {
     if (session !== undefined) await parts.sessions.reset(origin.key, id);
     if (message !== undefined) {
       // A menu's call is no message that could be replied to.
-      const command = {
-        runId: `${id}#first`,
-        ...given({ replyToId: how === "typed" ? call.id : undefined }),
-      };
-      await parts.intake({ message, origin, taken: "agent", command });
+      const command = given({ replyToId: how === "typed" ? call.id : undefined });
+      await parts.intake({ message, origin, runId: `${id}#first`, taken: "agent", command });
     }
     return { text: words(session !== undefined || message !== undefined ? "new.done" : "new.none") };
   },

@@ -47,6 +47,8 @@ export function memoryAdapter(
     ownIds?: readonly string[];
     /** The account's own id, as other accounts hear it. */
     botId?: string;
+    /** Other accounts hear a message under the same id, as in rooms of most platforms. */
+    sharesIds?: boolean;
     /** Called when a send has begun and the platform has not got it yet. */
     whileSending?: () => void;
     /** Called when a part has been sent and confirmed, and the send has not ended yet. */
@@ -110,6 +112,7 @@ export function memoryAdapter(
     },
     ...(options.ownIds === undefined ? {} : { ownIds: () => options.ownIds ?? [] }),
     hasPosted: ({ sender }) => sender.id === options.botId,
+    sharesIds: ({ chatType }) => options.sharesIds === true && chatType !== "direct",
     async start(given) {
       host = given;
     },

@@ -105,6 +105,10 @@ class DiscordAdapter implements ChannelAdapter {
     return sender.id === this.#client.user?.id;
   }
 
+  sharesIds({ chatType }: Address): boolean {
+    return chatType !== "direct";
+  }
+
   secrets(): readonly string[] {
     return this.#client.token ? [this.#client.token] : [];
   }

@@ -27,3 +27,8 @@ export class ChatMoves {
     return told;
   }
 }
+
+/** Whether messages have one id for everybody: in supergroups and channels. In basic groups and private chats each account counts for itself. */
+export function countsForAll(chatId: string): boolean {
+  return Number(chatId) <= -1_000_000_000_000;
+}

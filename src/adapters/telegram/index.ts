@@ -13,7 +13,7 @@ import type {
 import type { Clock } from "../../core/ports/host.ts";
 import { Lanes } from "../lanes.ts";
 import { Albums } from "./albums.ts";
-import { ChatMoves } from "./chat-moves.ts";
+import { ChatMoves, countsForAll } from "./chat-moves.ts";
 import { saidBy, toDeliveryError } from "./delivery-error.ts";
 import { type TelegramEvent, toChange, toInbound, toMove } from "./inbound.ts";
 import { mergeMenus } from "./menu.ts";
@@ -114,6 +114,10 @@ class TelegramAdapter implements ChannelAdapter {
     // A token begins with the id of its bot.
     if (heard.sender.id === this.#api.token.split(":")[0]) return true;
     return heard.from.chatType === "channel" && this.#posts.has(heard);
+  }
+
+  sharesIds({ chatId }: Address): boolean {
+    return countsForAll(chatId);
   }
 
   secrets(): readonly string[] {

@@ -164,6 +164,10 @@ class BaileysAdapter implements WhatsAppAdapter {
     return this.#posts.has(id);
   }
 
+  sharesIds({ chatType }: Address): boolean {
+    return chatType === "group";
+  }
+
   secrets(): readonly string[] {
     return secretsOf(this.#link?.socket.authState?.creds);
   }

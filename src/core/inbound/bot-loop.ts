@@ -5,7 +5,7 @@ import type { Address, ChannelAdapter, InboundMessage } from "../ports/chat.ts";
 import type { RunQueue } from "../ports/engine.ts";
 import type { Events } from "../ports/events.ts";
 import type { Clock, Logger } from "../ports/host.ts";
-import { deliveryId, inboundRunId } from "../runs/run-id.ts";
+import { deliveryId } from "../runs/run-id.ts";
 
 const MOST_PAIRS = 1000;
 /** Answers to bots that may be under way at the same time. */
@@ -74,9 +74,8 @@ export function createBotLoop({ config, clock, events, logger, queue }: BotLoopP
   return {
     refusal,
     /** Counts a message that would be answered, unless it has been before; and why it is not heard after all. */
-    async counted(message: InboundMessage): Promise<string | undefined> {
-      const { from, id, sender } = message;
-      const runId = inboundRunId(from, id);
+    async counted(message: InboundMessage, runId: string): Promise<string | undefined> {
+      const { from, sender } = message;
       if (!sender.isBot || (await queue.get(runId)) !== undefined) return undefined;
       const pair = { from, botId: sender.id };
       count(pair);

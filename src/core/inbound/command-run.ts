@@ -4,17 +4,17 @@ import type { CommandReply, CommandRouter, NativeCommandCall } from "../ports/co
 import type { ClaimedRun, NewRun, RunSettlement } from "../ports/engine.ts";
 import type { Clock, Json } from "../ports/host.ts";
 import type { SessionKey } from "../ports/session.ts";
-import { deliveryId, inboundRunId, joined } from "../runs/run-id.ts";
+import { deliveryId, joined } from "../runs/run-id.ts";
 import type { FindOrigin } from "./origin.ts";
 
 /** Commands have their own pool: `/send off` must not wait behind busy agents. */
 export const COMMAND_POOL = "commands";
 
 /** A typed command as a run: accepted once however often the platform hands it over, in order within its chat, durable. */
-export function commandRun(call: NativeCommandCall): NewRun {
+export function commandRun(call: NativeCommandCall, id: string): NewRun {
   const { channel, accountId, chatId } = call.from;
   return {
-    id: inboundRunId(call.from, call.id),
+    id,
     lane: joined(COMMAND_POOL, [channel, accountId, chatId]),
     pool: COMMAND_POOL,
     kind: "command",

@@ -5,7 +5,7 @@ import type { NewRun, RunQueue } from "../ports/engine.ts";
 import type { Logger } from "../ports/host.ts";
 import type { Write } from "../ports/storage.ts";
 import { jobRun } from "../runs/job.ts";
-import { inboundRunId } from "../runs/run-id.ts";
+import { noteRunId } from "../runs/run-id.ts";
 import type { Standing } from "../session/arrival.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { createInterrupt } from "./interrupt.ts";
@@ -24,10 +24,12 @@ interface IntakeParts {
 export interface Incoming {
   readonly message: InboundMessage;
   readonly origin: Origin;
+  /** Of the run that it is for an agent, or would be. */
+  readonly runId: string;
   /** An agent is asked, or the message is only noted: as one for the bot that came too late, or as context. */
   readonly taken: "agent" | "note" | "overheard";
-  /** It came with a command: the id of its own run, and the message that the answer replies to, if it was one. */
-  readonly command?: { readonly runId: string; readonly replyToId?: string };
+  /** It came with a command: the message that the answer replies to, if it was one. */
+  readonly command?: { readonly replyToId?: string };
 }
 
 /** The way of every message into its session. Resolves when it is durable. */
@@ -41,23 +43,22 @@ export function createIntake(parts: IntakeParts): Intake {
     return enqueue(incoming);
   };
 
-  /** What was said in the room while there was no session comes first. A crash in between is made up for by the next message. */
+  /** What has been kept of the talk in the room comes first. A crash in between is made up for by the next message. */
   async function bringAlong(incoming: Incoming): Promise<void> {
-    const {
-      message: { from },
-      origin,
-    } = incoming;
-    if (from.chatType === "direct") return;
-    const messages = await overheard.of(origin.place.key);
-    if (messages.length === 0) return;
-    const { groupContext } = channelConfig(config, from.channel);
-    for (const message of messages.slice(Math.max(0, messages.length - groupContext))) {
+    const { message, origin, runId } = incoming;
+    if (message.from.chatType === "direct") return;
+    const kept = await overheard.of(origin.place.key);
+    if (kept.length === 0) return;
+    const { groupContext } = channelConfig(config, message.from.channel);
+    for (const heard of kept.slice(Math.max(0, kept.length - groupContext))) {
+      // Another account may have heard it as words for its bot.
+      if (heard.id === runId || (await queue.get(heard.id)) !== undefined) continue;
       await enqueue(
-        { message, origin: { ...origin, owner: false }, taken: "overheard" },
+        { message: heard.message, runId: heard.id, origin: { ...origin, owner: false }, taken: "overheard" },
         arrivalOf(incoming),
       );
     }
-    await overheard.forget(origin.place.key, messages);
+    await overheard.forget(origin.place.key, kept);
   }
 
   function arrivalOf(incoming: Incoming): Write {
@@ -72,11 +73,13 @@ export function createIntake(parts: IntakeParts): Intake {
   }
 }
 
-function inboundRun({ message, origin, taken, command }: Incoming): NewRun {
+function inboundRun({ message, origin, runId, taken, command }: Incoming): NewRun {
   const { id, from, text, sender, attachments, quoted, locale } = message;
   const isAsked = taken === "agent";
-  const { runId, replyToId } = command ?? { runId: inboundRunId(from, id), replyToId: id };
-  return jobRun(runId, isAsked ? "agent" : "note", {
+  const { replyToId } = command ?? { replyToId: id };
+  // What one account overhears may be words for another's bot, and those are not lost as a repeat.
+  const ownId = taken === "overheard" ? noteRunId(runId) : runId;
+  return jobRun(ownId, isAsked ? "agent" : "note", {
     sessionKey: origin.arrival.key,
     trigger: "user",
     text,

@@ -5,7 +5,7 @@ import type { Clock } from "../ports/host.ts";
 import type { OverheardWords } from "../ports/overheard.ts";
 import type { SessionKey } from "../ports/session.ts";
 import type { RecordWrite, Storage } from "../ports/storage.ts";
-import { inboundRunId, joined } from "../runs/run-id.ts";
+import { joined } from "../runs/run-id.ts";
 
 /** UTF-16 units of what is kept of one room; the newest message is kept whatever its length. */
 const MOST_KEPT = 65_536;
@@ -18,18 +18,24 @@ const SWEPT_EVERY_MS = 3_600_000;
 /** The pool of the runs that forget what has waited too long. */
 export const OVERHEARD_POOL = "overheard";
 
+export interface Heard {
+  /** Of the run that the message would be. */
+  readonly id: string;
+  readonly message: InboundMessage;
+}
+
 /**
  * What people said to each other in rooms where nobody talks with the bot: the newest messages of each room for a day, as one record, so that such a room is
  * no session and stays small. The next message that is for the bot brings them along.
  */
 export interface Overheard {
-  keep(key: SessionKey, message: InboundMessage, most: number): Promise<"accepted" | "duplicate">;
+  keep(key: SessionKey, heard: Heard, most: number): Promise<"accepted" | "duplicate">;
   /** Oldest first. */
-  of(key: SessionKey): Promise<readonly InboundMessage[]>;
+  of(key: SessionKey): Promise<readonly Heard[]>;
   /** Whether the message has been kept and let go: it does not come back as a new one. */
-  hasLetGo(key: SessionKey, message: InboundMessage): Promise<boolean>;
+  hasLetGo(key: SessionKey, id: string): Promise<boolean>;
   /** They stand in a session now. */
-  forget(key: SessionKey, messages: readonly InboundMessage[]): Promise<void>;
+  forget(key: SessionKey, messages: readonly Pick<Heard, "id">[]): Promise<void>;
   /** The chat begins anew: nothing of before is brought along any more. */
   letGo(key: SessionKey): Promise<void>;
   /** The chat has a new address. */
@@ -68,20 +74,17 @@ export function createOverheard(parts: {
   }
 
   return {
-    of: async (key) => (await read(key)).flatMap(({ message }) => message ?? []),
-    async hasLetGo(key, message) {
-      const id = idOf(message);
-      return (await read(key)).some((one) => one.id === id && one.message === undefined);
-    },
-    async keep(key, message, most) {
-      const one = { id: idOf(message), heardAtMs: clock.now(), message: plainMessage(message) };
-      if ((await read(key)).some(({ id }) => id === one.id)) return "duplicate";
+    of: async (key) =>
+      (await read(key)).flatMap(({ id, message }) => (message === undefined ? [] : { id, message })),
+    hasLetGo: async (key, id) => (await read(key)).some((one) => one.id === id && one.message === undefined),
+    async keep(key, { id, message }, most) {
+      const one = { id, heardAtMs: clock.now(), message: plainMessage(message) };
+      if ((await read(key)).some((other) => other.id === id)) return "duplicate";
       await add(key, (words) => bounded([...without(words, [one]), one], most));
       return "accepted";
     },
     async forget(key, messages) {
-      const gone = messages.map((message) => ({ id: idOf(message) }));
-      await update(key, (words) => without(words, gone));
+      await update(key, (words) => without(words, messages));
     },
     async letGo(key) {
       if ((await read(key)).length > 0) await update(key, (words) => bounded(words, 0));
@@ -109,10 +112,6 @@ function sweepRun(key: SessionKey, clock: Clock): NewRun {
   const id = joined("overheard", [key, clock.uuid()]);
   const notBeforeMs = clock.now() + KEPT_MS;
   return { id, lane: id, pool: OVERHEARD_POOL, kind: "sweep", payload: key, notBeforeMs };
-}
-
-function idOf({ from, id }: InboundMessage): string {
-  return inboundRunId(from, id);
 }
 
 /** The newest keep their text, those before them only their id. */

@@ -11,6 +11,7 @@ import type { Sessions } from "../session/sessions.ts";
 import { createBotLoop, isOwnPost } from "./bot-loop.ts";
 import { boundedMessage } from "./bounded.ts";
 import { commandRun } from "./command-run.ts";
+import { createIsShared, heardId } from "./heard-id.ts";
 import type { Incoming, Intake } from "./intake.ts";
 import type { FindOrigin, Origin } from "./origin.ts";
 import type { Overheard } from "./overheard.ts";
@@ -32,6 +33,16 @@ export interface PipelineParts {
   readonly adapters: readonly ChannelAdapter[];
 }
 
+/** A message at the place where it belongs. */
+interface Heard {
+  readonly message: InboundMessage;
+  readonly origin: Origin;
+  /** Other accounts of this installation may hear it too. */
+  readonly isShared: boolean;
+  /** Of the run that it is for an agent, or would be. */
+  readonly runId: string;
+}
+
 /** What becomes of a message, and why where nothing does. */
 interface Verdict {
   readonly acceptance: Acceptance;
@@ -46,11 +57,14 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
   const { config, clock, events, overheard, queue, sessions, router } = parts;
   const turnAway = createStrangers(parts);
   const botLoop = createBotLoop(parts);
+  const mayBeShared = createIsShared(parts.adapters);
   return async (received) => {
     const message = boundedMessage(received, parts.logger);
     const origin = await parts.findOrigin(message);
+    const isShared = mayBeShared(message);
+    const heard = { message, origin, isShared, runId: heardId(message, origin.place.agentId, isShared) };
     const refusal = await refusalOf(message, origin);
-    const verdict = refusal === undefined ? await accept(message, origin) : ignored(refusal);
+    const verdict = refusal === undefined ? await accept(heard) : ignored(refusal);
     events.emit("message.accepted", {
       from: message.from,
       messageId: message.id,
@@ -72,44 +86,46 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
     return botLoop.refusal(message);
   }
 
-  async function accept(message: InboundMessage, origin: Origin): Promise<Verdict> {
+  async function accept(heard: Heard): Promise<Verdict> {
+    const { message, origin } = heard;
     const call = router.parse(message, origin);
     // What an owner wanted then need not be what is wanted now.
     if (call !== undefined && message.replay === true)
       return ignored("a command from before the bot was there");
     const childThread = origin.childThread === "here";
-    if (call === undefined && !isForBot(message, config, { childThread })) return overhear(message, origin);
-    return message.replay === true ? take(message, origin, "note") : answer(message, origin, call);
+    if (call === undefined && !isForBot(message, config, { childThread })) return overhear(heard);
+    return message.replay === true ? take(heard, "note") : answer(heard, call);
   }
 
-  async function answer(
-    message: InboundMessage,
-    origin: Origin,
-    call: NativeCommandCall | undefined,
-  ): Promise<Verdict> {
-    const refusal = await botLoop.counted(message);
+  async function answer(heard: Heard, call: NativeCommandCall | undefined): Promise<Verdict> {
+    const { message, origin, runId } = heard;
+    const refusal = await botLoop.counted(message, runId);
     if (refusal !== undefined) return ignored(refusal);
-    if (call === undefined) return take(message, origin, "agent");
-    return done(await queue.enqueue(commandRun(call), { writes: origin.arrival.writes }), "command");
+    if (call === undefined) return take(heard, "agent");
+    return done(await queue.enqueue(commandRun(call, runId), { writes: origin.arrival.writes }), "command");
   }
 
   /** Words that were not meant for the bot are context for later, but neither make nor wake a session. */
-  async function overhear(message: InboundMessage, origin: Origin): Promise<Verdict> {
+  async function overhear(heard: Heard): Promise<Verdict> {
+    const { message, origin, isShared, runId } = heard;
     const { channel } = message.from;
     const { groupContext } = channelConfig(config, channel);
     if (groupContext === 0)
       return ignored(`it is not for the bot, and channels.${channel}.groupContext is 0`);
     const { key } = origin.place;
+    // Another account may have heard it as words for its bot, or may hear it so in a moment: then it is no context.
+    if (isShared && (await queue.get(runId)) !== undefined) return done("duplicate", "context");
     const session = await sessions.get(origin.key);
-    if (session === undefined || isAsleep(session, config, clock.now())) {
-      return done(await overheard.keep(key, message, groupContext), "context");
+    if (isShared || session === undefined || isAsleep(session, config, clock.now())) {
+      return done(await overheard.keep(key, { id: runId, message }, groupContext), "context");
     }
-    if (await overheard.hasLetGo(key, message)) return done("duplicate", "context");
-    return take(message, origin, "overheard");
+    if (await overheard.hasLetGo(key, runId)) return done("duplicate", "context");
+    return take(heard, "overheard");
   }
 
-  async function take(message: InboundMessage, origin: Origin, taken: Incoming["taken"]): Promise<Verdict> {
-    const outcome = await parts.intake({ message, origin, taken });
+  async function take(heard: Heard, taken: Incoming["taken"]): Promise<Verdict> {
+    const { message, origin, runId } = heard;
+    const outcome = await parts.intake({ message, origin, runId, taken });
     return done(outcome, taken === "agent" ? "run" : "context");
   }
 }

@@ -147,6 +147,8 @@ export interface ChannelAdapter {
    * send may come later than the message.
    */
   hasPosted?(heard: InboundMessage): boolean | Promise<boolean>;
+  /** Whether every account in this chat hears a message under the same id. Without it: no. */
+  sharesIds?(at: Address): boolean;
   /** Exact credentials of the live bot, to be masked wherever text leaves. */
   secrets?(): readonly string[];
   setTyping?(at: Address): Promise<void>;

@@ -14,6 +14,11 @@ export function inboundRunId(from: Address, messageId: string): string {
   return joined("in", [from.channel, from.accountId, from.chatId, from.threadId ?? "", messageId]);
 }
 
+/** The same where several accounts hear one message under one id: it is one message for an agent, whichever account hears it first. */
+export function sharedRunId(from: Address, messageId: string, agentId: string): string {
+  return joined("heard", [from.channel, agentId, from.chatId, from.threadId ?? "", messageId]);
+}
+
 /** One sessions_send: `scope` is the run, or the mounting of the tools by the host, within which the call id names one call. */
 export function sendRunId(scope: string, callId: string): string {
   return joined("send", [scope, callId]);
