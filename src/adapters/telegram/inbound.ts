@@ -77,7 +77,7 @@ function surroundings({ chat: { title }, from }: Message) {
 
 const placeOf = ({ accountId }: TelegramEvent) => ({ channel: "telegram", accountId });
 
-function addressOf(message: Message, event: TelegramEvent): Address {
+export function addressOf(message: Message, event: TelegramEvent): Address {
   const { chat, message_thread_id: topic, is_topic_message: inTopic } = message;
   // Outside of topics the thread id only marks a chain of replies.
   const threadId = inTopic && topic !== undefined ? String(topic) : undefined;
@@ -101,13 +101,13 @@ function isForTheBot(message: Message, me: UserFromGetMe): boolean {
   if (message.is_automatic_forward) return false;
   // Many people's private talks with a channel share one chat id there.
   if (message.chat.is_direct_messages) return false;
-  // Seen by one person and the bot only: the answer would be seen by all.
+  // Seen by one person and the bot only, and no message of the chat.
   if (message.ephemeral_message_id !== undefined) return false;
   return message.from?.id !== me.id;
 }
 
 /** Whoever speaks in the name of a chat cannot be told apart from its other speakers. */
-function senderOf({ chat, sender_chat, from, author_signature: signature }: Message): Sender {
+export function senderOf({ chat, sender_chat, from, author_signature: signature }: Message): Sender {
   if (from && !sender_chat) return personOf(from);
   const { id, title } = sender_chat ?? chat;
   const name = signature ?? title;
@@ -131,7 +131,7 @@ interface Words {
 /** A forwarded text is somebody else's from its first word to its last. */
 const noWords: Words = { text: "", namesBot: false, isForAnotherBot: false };
 
-function wordsOf(message: Message, me: UserFromGetMe): Words {
+export function wordsOf(message: Message, me: UserFromGetMe): Words {
   const text = message.text ?? message.caption ?? "";
   const entities = message.entities ?? message.caption_entities ?? [];
   const namesBot = entities.some((entity) => isMention(entity, text, me));

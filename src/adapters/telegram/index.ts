@@ -1,5 +1,4 @@
 import type { Bot, Context, NextFunction } from "grammy";
-import { LRUCache } from "lru-cache";
 import { systemClock } from "../../core/clock.ts";
 import { SwitchboardError } from "../../core/errors.ts";
 import type {
@@ -17,9 +16,9 @@ import { ChatMoves, countsForAll } from "./chat-moves.ts";
 import { saidBy, toDeliveryError } from "./delivery-error.ts";
 import { type TelegramEvent, toChange, toInbound, toMove } from "./inbound.ts";
 import { mergeMenus } from "./menu.ts";
+import { NativeCalls } from "./native-calls.ts";
 import { renderTelegram } from "./outbound.ts";
 import { Posts } from "./posts.ts";
-import { answerPress, endWaiting, type Press, toPress } from "./press.ts";
 import { type Room, sendParts } from "./send.ts";
 import { withSingleCalls } from "./single-calls.ts";
 import { createTopic } from "./topic.ts";
@@ -75,10 +74,12 @@ class TelegramAdapter implements ChannelAdapter {
   readonly #moves = new ChatMoves();
   readonly #posts: Posts;
   readonly #albums = new Albums();
-  /** Hand-overs, by chat or topic, and presses, by message. */
+  /** Hand-overs, by chat or topic, and calls of commands, by message or person. */
   readonly #lanes = new Lanes();
-  /** Taps that need no second answer: under way, or on a message that looks different now. */
-  readonly #taps = new LRUCache<string, true>({ max: 1000 });
+  readonly #nativeCalls = new NativeCalls({
+    roomAt: (at) => this.#room(at),
+    inTurn: (lane, host, work) => this.#inTurn(lane, host, work),
+  });
   #host: AdapterHost | undefined;
   #stopped = new AbortController();
   #menus: Promise<void> = Promise.resolve();
@@ -150,8 +151,7 @@ class TelegramAdapter implements ChannelAdapter {
   async #take(event: TelegramEvent, host: AdapterHost): Promise<boolean> {
     const message = toInbound(event);
     if (message) return this.#handOver(this.#albums.joined(message, event.update), host);
-    const press = toPress(event);
-    if (press && host.commands.some(({ name }) => name === press.call.name)) return this.#press(press, host);
+    if (this.#nativeCalls.take(event, host)) return true;
     const change = toChange(event);
     if (change) await this.#inTurn(laneOf(change.from), host, () => host.onMessageChanged(change));
     const move = toMove(event);
@@ -160,21 +160,6 @@ class TelegramAdapter implements ChannelAdapter {
       await this.#inTurn(laneOf(move.to), host, () => this.#moves.note(move.from, move.to, tell));
     }
     return false;
-  }
-
-  /** Not waited for: what the person sees of it takes calls to Telegram, and the next update need not wait for them. */
-  #press(press: Press, host: AdapterHost): true {
-    const room = this.#room(press.call.from);
-    const from = this.#moves.resolve(press.call.from);
-    const isSecond = this.#taps.has(press.tap);
-    this.#taps.set(press.tap, true);
-    void this.#inTurn(`${from.chatId}/${press.messageId}`, host, async () => {
-      if (isSecond) return endWaiting(press, undefined, host, room);
-      const hasChanged = await answerPress({ ...press, call: { ...press.call, from } }, host, room);
-      // On the message as it is the same button means something again.
-      if (!hasChanged) this.#taps.delete(press.tap);
-    });
-    return true;
   }
 
   #room(at: Address): Room {

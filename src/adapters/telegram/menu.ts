@@ -73,7 +73,11 @@ function hostsIn(list: readonly BotCommand[], specs: readonly CommandSpec[]): re
 /** What the host has there stays; then come its general entries and ours, each name once, as many as there is room for. */
 function merge({ present, general, locale }: Menu, specs: readonly CommandSpec[]): readonly BotCommand[] {
   const kept = hostsIn(present, specs);
-  const added = [...hostsIn(general, specs), ...telegramCommands(specs, locale)];
+  const whispered = new Set(present.filter(({ is_ephemeral }) => is_ephemeral).map(({ command }) => command));
+  const ours = telegramCommands(specs, locale).map((entry) =>
+    whispered.has(entry.command) ? { ...entry, is_ephemeral: true } : entry,
+  );
+  const added = [...hostsIn(general, specs), ...ours];
   const merged = [...kept];
   let room = mostCharacters - kept.reduce((sum, entry) => sum + sizeOf(entry), 0);
   for (const entry of added) {
@@ -85,12 +89,20 @@ function merge({ present, general, locale }: Menu, specs: readonly CommandSpec[]
   return merged;
 }
 
-/** Our commands as menu entries, for a host that sets its menus itself. */
+/**
+ * Our commands as menu entries, for a host that sets its menus itself. `ephemeral`: in groups (scope all_group_chats) nobody but whoever picks one sees the command
+ * and its answer; Bot API servers before 10.2 take no notice of it.
+ */
 export function telegramCommands(
   specs: readonly CommandSpec[],
   locale: Locale = "en",
+  { ephemeral = false }: { readonly ephemeral?: boolean } = {},
 ): readonly BotCommand[] {
-  return specs.map(({ name, description }) => ({ command: name, description: cut(description[locale]) }));
+  return specs.map(({ name, description }) => ({
+    command: name,
+    description: cut(description[locale]),
+    ...(ephemeral ? { is_ephemeral: true } : {}),
+  }));
 }
 
 const sizeOf = ({ command, description }: BotCommand) => command.length + description.length;

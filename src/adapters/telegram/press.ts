@@ -24,7 +24,7 @@ const longestNotice = 200;
 const mostMessages = 3;
 const more: TelegramPart = { html: "…", plain: "…" };
 /** A person who has waited this long has pressed again; and stop waits for what is under way. */
-const SHOWN_WITHIN_MS = 15_000;
+export const SHOWN_WITHIN_MS = 15_000;
 
 /** Undefined for every other update, and for buttons of the host and of inline messages. */
 export function toPress(event: TelegramEvent): Press | undefined {
@@ -80,6 +80,12 @@ export async function answerPress(press: Press, host: AdapterHost, room: Room): 
   }
 }
 
+/** The beginning of what is longer than anybody reads in passing. */
+export function asAnswer(text: string): readonly TelegramPart[] {
+  const all = renderTelegram(text);
+  return all.length > mostMessages ? [...all.slice(0, mostMessages - 1), more] : all;
+}
+
 /** With a notice that only the person sees, if there is something to say. Never rejects. */
 export async function endWaiting(
   press: Press,
@@ -105,8 +111,7 @@ function complain(host: AdapterHost, { call: { name, from } }: Press, error: unk
 async function replaceMessage(press: Press, reply: CommandReply, room: Room): Promise<boolean> {
   const { call, messageId } = press;
   const signal = AbortSignal.timeout(SHOWN_WITHIN_MS);
-  const all = renderTelegram(reply.text);
-  const parts = all.length > mostMessages ? [...all.slice(0, mostMessages - 1), more] : all;
+  const parts = asAnswer(reply.text);
   const [first, ...others] = parts;
   if (!first) return false;
   const keyboard = others.length > 0 ? undefined : toKeyboard(reply.choices, call.from.threadId);

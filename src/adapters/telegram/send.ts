@@ -100,7 +100,7 @@ export function lookOf(keyboard: InlineKeyboardMarkup | undefined) {
 }
 
 /** General takes messages without a topic only. */
-function topicOf({ chatType, threadId }: Address) {
+export function topicOf({ chatType, threadId }: Address) {
   const isGeneral = chatType === "group" && threadId === generalTopic;
   return threadId === undefined || isGeneral ? {} : { message_thread_id: Number(threadId) };
 }

@@ -114,6 +114,16 @@ describe("CMD: the command menu", () => {
     expect((await made.bot.api.getMyCommands({ language_code: "es" }))[0]).toEqual(secret);
   });
 
+  it("CMD-4: ours stay hidden from others where the host has said so, and are in its group menu only", async () => {
+    const made = await aBot();
+    const inGroups = { scope: { type: "all_group_chats" } } as const;
+    await made.bot.api.setMyCommands(telegramCommands(commands, "en", { ephemeral: true }), inGroups);
+    await mergedMenus(made);
+    const hidden = (await made.bot.api.getMyCommands(inGroups)).map(({ is_ephemeral }) => is_ephemeral);
+    expect(hidden).toEqual([true, true]);
+    expect((await made.bot.api.getMyCommands()).some(({ is_ephemeral }) => is_ephemeral)).toBe(false);
+  });
+
   it("CMD-4: what could not be done is done by the next start", async () => {
     const made = await aBot();
     made.telegram.failNext("setMyCommands", refused(429, "Too Many Requests: retry after 30"));

@@ -119,7 +119,7 @@ const shownIn = ({ text = "", entities = [], reply_markup }: Message) =>
 export const nowInSeconds = () => Math.floor(Date.now() / 1000);
 
 /** Reads the markup, trims, counts: the limit is for the text that is left when the markup is gone. */
-function checkedText(payload: Payload): FormattedText {
+export function checkedText(payload: Payload): FormattedText {
   const raw = textOf(payload, "text");
   const mode = textOf(payload, "parse_mode").toLowerCase();
   if (mode && mode !== "html") throw badRequest("unsupported parse_mode (this stand-in reads HTML only)");

@@ -4,13 +4,14 @@ import { ApiServer, type Call } from "./api-server.ts";
 import { type CallbackAnswer, CallbackQueries } from "./callback-queries.ts";
 import { CommandMenus } from "./command-menus.ts";
 import type { Failure } from "./failures.ts";
-import { BotMessages, type SentMessage } from "./messages.ts";
+import { BotMessages, checkedText, type SentMessage } from "./messages.ts";
 import { jsonOf, numberOf, type Payload, textOf } from "./payload.ts";
 import { ANN, People, type SayOptions } from "./people.ts";
 import { privateChat, type Room, Rooms } from "./rooms.ts";
 import { type NewUpdate, UpdateQueue } from "./update-queue.ts";
 import { Watch } from "./watch.ts";
 import { Webhook } from "./webhook.ts";
+import { type WhisperedAnswer, Whispers } from "./whispers.ts";
 
 /**
  * A Bot API server for one bot, on 127.0.0.1: what Telegram would refuse, it refuses too. Point any client's API root at
@@ -39,6 +40,7 @@ export class TelegramStandIn {
   readonly #rooms = new Rooms(() => this.bot);
   readonly #messages = new BotMessages(this.#rooms, () => this.bot);
   readonly #people = new People(this.#rooms);
+  readonly #whispers = new Whispers(this.#rooms);
   readonly #updates = new UpdateQueue(() => this.#watch.check());
   readonly #webhook: Webhook = new Webhook(this.#updates, {
     onReply: (reply) => this.#server.call(textOf(reply, "method"), reply),
@@ -55,7 +57,7 @@ export class TelegramStandIn {
       setWebhook: (payload) => this.#webhook.set(payload),
       deleteWebhook: (payload) => this.#deleteWebhook(payload),
       getWebhookInfo: () => this.#webhook.info(),
-      sendMessage: (payload) => this.#messages.send(payload),
+      sendMessage: (payload) => this.#whispers.answer(payload, checkedText) ?? this.#messages.send(payload),
       editMessageText: (payload) => this.#messages.edit(payload),
       sendChatAction: (payload) => this.#sendChatAction(payload),
       createForumTopic: (payload) => this.#createForumTopic(payload),
@@ -97,6 +99,20 @@ export class TelegramStandIn {
     const { message, update } = this.#people.say(text, options);
     if (!this.#isPrivateTalk(message)) this.push(update);
     return message;
+  }
+
+  /** Somebody picks a command that only the bot is shown. */
+  whisper(text: string, chat: Chat, from: User = ANN, more: Partial<Message> = {}): void {
+    const { message } = this.#people.say(text, { chat, from, more });
+    this.push({
+      message: { ...message, from, chat, ...this.#whispers.open(from, chat.id) } as Message &
+        Update.NonChannel,
+    });
+  }
+
+  /** What the bot answered to nobody but the person who whispered. */
+  get whispered(): readonly WhisperedAnswer[] {
+    return this.#whispers.answers;
   }
 
   edit(message: Message, text: string): void {
