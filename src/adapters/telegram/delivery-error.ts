@@ -14,15 +14,22 @@ export interface Refusal {
 export function refusalOf(error: unknown): Refusal | undefined {
   const code = fieldOf(error, "error_code");
   if (typeof code !== "number") return undefined;
+  const description = String(fieldOf(error, "description"));
   const parameters = fieldOf(error, "parameters");
-  const retryAfterS = fieldOf(parameters, "retry_after");
+  const retryAfterS = secondsIn(fieldOf(parameters, "retry_after"), description);
   const movedTo = fieldOf(parameters, "migrate_to_chat_id");
   return {
     code,
-    description: String(fieldOf(error, "description")),
-    ...(typeof retryAfterS === "number" ? { retryAfterS } : {}),
+    description,
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
     ...(typeof movedTo === "number" ? { movedTo } : {}),
   };
+}
+
+/** Servers that stand in for Telegram's name the time as a number, as digits, or in their words alone. */
+function secondsIn(named: unknown, description: string): number | undefined {
+  const seconds = Number(named ?? /retry after (\d+)/i.exec(description)?.[1]);
+  return seconds >= 0 ? seconds : undefined;
 }
 
 /**

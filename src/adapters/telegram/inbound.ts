@@ -7,6 +7,7 @@ import type {
   QuotedText,
   Sender,
 } from "../../core/ports/chat.ts";
+import { type RichText, richText } from "./rich-text.ts";
 
 /** One update and the bot that received it. */
 export interface TelegramEvent {
@@ -132,8 +133,7 @@ interface Words {
 const noWords: Words = { text: "", namesBot: false, isForAnotherBot: false };
 
 export function wordsOf(message: Message, me: UserFromGetMe): Words {
-  const text = message.text ?? message.caption ?? "";
-  const entities = message.entities ?? message.caption_entities ?? [];
+  const { text, entities } = contentOf(message);
   const namesBot = entities.some((entity) => isMention(entity, text, me));
   const first = entities.find(({ offset }) => offset === 0);
   if (first?.type === "bot_command") return commandWords(text, first, { me, namesBot });
@@ -142,6 +142,15 @@ export function wordsOf(message: Message, me: UserFromGetMe): Words {
     return { text: rest || text, namesBot, isForAnotherBot: false };
   }
   return { text, namesBot, isForAnotherBot: false };
+}
+
+type Content = Pick<Message, "text" | "entities" | "caption" | "caption_entities" | "rich_message">;
+
+/** A rich message may have a text too, which says that it cannot be shown. */
+function contentOf(message: Content): RichText {
+  const { text, entities, caption, caption_entities, rich_message: rich } = message;
+  if (rich) return richText(rich.blocks);
+  return { text: text ?? caption ?? "", entities: entities ?? caption_entities ?? [] };
 }
 
 function commandWords(
@@ -169,13 +178,13 @@ function repliedToIn({ reply_to_message: original, message_thread_id, is_topic_m
 
 function quotedIn(message: Message): QuotedText | undefined {
   const { forward_origin: origin, via_bot: inlineBot, quote, external_reply: external } = message;
-  const words = message.text ?? message.caption ?? "";
+  const words = contentOf(message).text;
   if (origin) return quotedText(words, nameOf(origin), true);
   // Picked by the sender, worded by the other bot.
   if (inlineBot && words) return quotedText(words, inlineBot.first_name, true);
   if (external) return quote && quotedText(quote.text, nameOf(external.origin), false);
   const original = repliedToIn(message);
-  const text = quote?.text ?? original?.text ?? original?.caption;
+  const text = quote?.text ?? (original && contentOf(original).text);
   return original && text ? quotedText(text, senderOf(original).name, false) : undefined;
 }
 

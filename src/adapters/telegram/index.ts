@@ -17,8 +17,8 @@ import { saidBy, toDeliveryError } from "./delivery-error.ts";
 import { type TelegramEvent, toChange, toInbound, toMove } from "./inbound.ts";
 import { mergeMenus } from "./menu.ts";
 import { NativeCalls } from "./native-calls.ts";
-import { renderTelegram } from "./outbound.ts";
 import { Posts } from "./posts.ts";
+import { RichMessages } from "./rich-messages.ts";
 import { type Room, sendParts } from "./send.ts";
 import { withSingleCalls } from "./single-calls.ts";
 import { createTopic } from "./topic.ts";
@@ -36,6 +36,12 @@ export interface TelegramAdapterOptions<C extends Context> {
    * that are not ours, which are the host's alone.
    */
   readonly answers?: (message: InboundMessage) => boolean;
+  /**
+   * Tables are sent as rich messages (Bot API 10.1), with real columns. Default false: a client that does not know such messages shows them empty or as "not
+   * supported" (older and third-party clients, and some versions for the web and macOS), Telegram does not tell which client somebody reads with, and the
+   * sender never hears of it. A table that Telegram does not take as a rich message, or that is too long for one, is sent as without this.
+   */
+  readonly richMessages?: boolean;
 }
 
 /**
@@ -46,8 +52,8 @@ export function telegramAdapter<C extends Context>(
   options: TelegramAdapterOptions<C>,
   clock: Clock = systemClock,
 ): ChannelAdapter {
-  const { bot, accountId = "default", answers } = options;
-  const adapter = new TelegramAdapter(bot.api, { accountId, answers, clock });
+  const { bot, accountId = "default", answers, richMessages = false } = options;
+  const adapter = new TelegramAdapter(bot.api, { accountId, answers, richMessages, clock });
   try {
     bot.use((ctx, next) => adapter.gate(ctx, next));
   } catch {
@@ -61,6 +67,7 @@ export function telegramAdapter<C extends Context>(
 interface AdapterParts {
   readonly accountId: string;
   readonly answers: ((message: InboundMessage) => boolean) | undefined;
+  readonly richMessages: boolean;
   readonly clock: Clock;
 }
 
@@ -73,6 +80,7 @@ class TelegramAdapter implements ChannelAdapter {
   readonly #answers: ((message: InboundMessage) => boolean) | undefined;
   readonly #moves = new ChatMoves();
   readonly #posts: Posts;
+  readonly #rich: RichMessages;
   readonly #albums = new Albums();
   /** Hand-overs, by chat or topic, and calls of commands, by message or person. */
   readonly #lanes = new Lanes();
@@ -84,11 +92,14 @@ class TelegramAdapter implements ChannelAdapter {
   #stopped = new AbortController();
   #menus: Promise<void> = Promise.resolve();
 
-  constructor(api: Bot["api"], { accountId, answers, clock }: AdapterParts) {
+  constructor(api: Bot["api"], { accountId, answers, richMessages, clock }: AdapterParts) {
     this.#api = api;
     this.accountId = accountId;
     this.#answers = answers;
     this.#posts = new Posts(clock);
+    this.#rich = new RichMessages(richMessages, (what, { code, description }) =>
+      this.#host?.logger.warn({ code, description }, what),
+    );
   }
 
   async start(host: AdapterHost): Promise<void> {
@@ -107,7 +118,7 @@ class TelegramAdapter implements ChannelAdapter {
   }
 
   async send(to: Address, message: OutboundMessage, signal: AbortSignal): Promise<DeliveryReceipt> {
-    const parts = renderTelegram(message.markdown);
+    const parts = this.#rich.render(message.markdown);
     return sendParts(this.#room(to), parts, message, signal);
   }
 
@@ -168,6 +179,7 @@ class TelegramAdapter implements ChannelAdapter {
       at,
       moves: this.#moves,
       posts: this.#posts,
+      rich: this.#rich,
       onMoved: async (from, to) => (await this.#host?.onChatMoved(from, to)) ?? false,
     };
   }

@@ -1,3 +1,4 @@
+import type { MarkedToken } from "marked";
 import { chunk } from "../../core/delivery/chunk.ts";
 import type { Dialect, Style } from "../../core/delivery/dialect.ts";
 import { parseMarkdown } from "../../core/delivery/markdown.ts";
@@ -8,6 +9,8 @@ import { toPieces } from "../../core/delivery/pieces.ts";
 export interface TelegramPart {
   readonly html: string;
   readonly plain: string;
+  /** The same as Rich HTML, for sendRichMessage: see rich-parts.ts. */
+  readonly rich?: string;
 }
 
 /**
@@ -35,15 +38,25 @@ const CHARACTERS: ReadonlyMap<string, string> = new Map(
  * `tg://user` would ping too and are plain text. Blank text gives no part.
  */
 export function renderTelegram(markdown: string): readonly TelegramPart[] {
-  const parts = chunk(toPieces(parseMarkdown(markdown), TELEGRAM), { limit: LIMIT, escape: toHtml, weigh });
-  return parts.map((html) => ({ html, plain: withoutMentions(toPlain(html)) }));
+  return partsOf(parseMarkdown(markdown));
+}
+
+/** The same for a text that has been read already. */
+export function partsOf(tokens: readonly MarkedToken[]): readonly TelegramPart[] {
+  return htmlParts(tokens).map((html) => ({ html, plain: withoutMentions(toPlain(html)) }));
+}
+
+/** The `html` of these parts. `limit`: of each. */
+export function htmlParts(tokens: readonly MarkedToken[], limit = LIMIT): readonly string[] {
+  return chunk(toPieces(tokens, TELEGRAM), { limit, escape: toHtml, weigh });
 }
 
 /** What people read once Telegram has taken the markup for its own. */
-export function shownBy({ html }: TelegramPart): string {
+export function shownBy({ html }: Pick<TelegramPart, "html">): string {
   return html.replace(/<[^>]*>|&[a-z]+;/g, (mark) => CHARACTERS.get(mark) ?? "");
 }
 
+const CODE = tag("code");
 const STYLES: Readonly<Record<Style, Frame>> = {
   bold: tag("b"),
   italic: tag("i"),
@@ -56,7 +69,7 @@ const TELEGRAM: Dialect = {
   style: (style) => STYLES[style],
   quote: tag("blockquote"),
   bullet: "• ",
-  codeSpan: () => tag("code"),
+  codeSpan: () => CODE,
   fence(language) {
     const bare = tag("pre");
     const opening = `<pre><code class="language-${quoted(language)}">`;
@@ -69,6 +82,9 @@ const TELEGRAM: Dialect = {
   },
   tables: "fence",
 };
+
+/** How HTML for Telegram is written, for Rich HTML too. */
+export const telegramMarkup = { dialect: TELEGRAM, escape: toHtml };
 
 function tag(name: string): Frame {
   return { open: `<${name}>`, close: `</${name}>` };
@@ -87,7 +103,14 @@ function nameOf(character: string): string {
   return NAMES.get(character) ?? character;
 }
 
-function weigh(unit: number): number {
+function weigh(text: string): number {
+  if (!/[&<>@]/.test(text)) return text.length;
+  let weight = 0;
+  for (let at = 0; at < text.length; at++) weight += weightOf(text.charCodeAt(at));
+  return weight;
+}
+
+function weightOf(unit: number): number {
   switch (unit) {
     case 0x26:
       return 5;
@@ -101,19 +124,19 @@ function weigh(unit: number): number {
   }
 }
 
-/** Telegram's user names have at least four characters. An at sign inside a word is a mail address, one in an address is a path. */
+/** In the path of an address; what only looks like one may be a name to Telegram. */
+const AT_IN_ADDRESS = /https?:\/\/[a-z\d-]+(?:\.[a-z\d-]+)+(?::\d+)?\/[^\s,;@)\]"'<>]*@/;
+/** A name has at least four characters. One that reaches the end of the text may go on in another style. */
+const AT_OF_NAME = /(?<![\p{L}\p{N}_])@(?=[a-z]\w{3}|(?:[a-z]\w{0,2})?$)/u;
+const AT_SIGN = new RegExp(`${AT_IN_ADDRESS.source}|${AT_OF_NAME.source}`, "giu");
+
+/** An at sign inside a word is a mail address. */
 function withoutMentions(text: string): string {
   if (!text.includes("@")) return text;
-  return text.replace(/https?:\/\/[^\s,;@)\]"'<>]*@|(?<![\p{L}\p{N}_])@(?=[a-z]\w{3})/giu, (found) =>
-    found === "@" ? `@${WORD_JOINER}` : found,
-  );
+  return text.replace(AT_SIGN, (found) => (found === "@" ? `@${WORD_JOINER}` : found));
 }
 
 /** The text of html that this file has written: every `<` in it begins a tag. */
 function toPlain(html: string): string {
-  let url = "";
-  return html.replace(/<a href="([^"]*)">|<[^>]*>|&[a-z]+;/g, (mark: string, href?: string) => {
-    if (href !== undefined) url = toPlain(href);
-    return mark === "</a>" ? ` (${url})` : (CHARACTERS.get(mark) ?? "");
-  });
+  return shownBy({ html: html.replace(/<a href="([^"]*)">(.*?)<\/a>/gs, "$2 ($1)") });
 }

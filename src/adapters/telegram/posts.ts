@@ -10,6 +10,8 @@ const WAIT_MS = 3000;
 interface Sending {
   /** What people may see of it: with its markup, or without. */
   readonly shown: readonly string[];
+  /** The letters of it, if people may see it as a rich message. */
+  readonly letters: string | undefined;
   readonly over: Promise<unknown>;
 }
 
@@ -32,7 +34,8 @@ export class Posts {
       this.#ids.set(`${chatId}:${messageId}`, true);
       return messageId;
     });
-    const sending = { shown: [shownBy(part), part.plain].map(gist), over };
+    const letters = part.rich === undefined ? undefined : lettersIn(shownBy({ html: part.rich }));
+    const sending = { shown: [shownBy(part), part.plain].map(gist), letters, over };
     const others = this.#underWay.get(chatId) ?? new Set();
     this.#underWay.set(chatId, others.add(sending));
     try {
@@ -44,7 +47,9 @@ export class Posts {
   }
 
   async has({ id, from: { chatId }, text }: Pick<InboundMessage, "id" | "from" | "text">): Promise<boolean> {
-    const alike = [...(this.#underWay.get(chatId) ?? [])].filter(({ shown }) => shown.includes(gist(text)));
+    const isAlike = ({ shown, letters }: Sending) =>
+      shown.includes(gist(text)) || letters === lettersIn(text);
+    const alike = [...(this.#underWay.get(chatId) ?? [])].filter(isAlike);
     if (alike.length > 0) await this.#inTime(Promise.allSettled(alike.map(({ over }) => over)));
     return this.#ids.has(`${chatId}:${id}`);
   }
@@ -64,4 +69,9 @@ export class Posts {
 /** Telegram trims what it is sent, and takes some of what cannot be seen out of it. */
 function gist(text: string): string {
   return text.replace(/[\s\p{C}]+/gu, "");
+}
+
+/** The numbers of lists, the signs of checkboxes and what stands between cells are Telegram's: another bot reads them in its own way. */
+function lettersIn(text: string): string {
+  return text.replaceAll("[x]", "").replace(/[^\p{L}]+/gu, "");
 }

@@ -9,12 +9,14 @@ import { generalTopic } from "./inbound.ts";
 import { toKeyboard } from "./keyboard.ts";
 import type { TelegramPart } from "./outbound.ts";
 import type { Posts } from "./posts.ts";
+import type { RichMessages } from "./rich-messages.ts";
 
 export interface Room {
   readonly api: Api;
   readonly at: Address;
   readonly moves: ChatMoves;
   readonly posts: Posts;
+  readonly rich: RichMessages;
   readonly onMoved: TellOfMove;
 }
 
@@ -59,26 +61,36 @@ async function sendPart(room: Room, index: number, sending: Sending): Promise<st
 }
 
 /** A group that has moved meanwhile gets the part at its new place. */
-async function sendWherever({ api, at, moves, onMoved }: Room, sending: Sending): Promise<string> {
+async function sendWherever(room: Room, sending: Sending): Promise<string> {
+  const { at, moves, onMoved } = room;
   const here = moves.resolve(at);
   try {
-    return await sendReadably(api, here, sending);
+    return await sendReadably(room, here, sending);
   } catch (error) {
     const movedTo = refusalOf(error)?.movedTo;
     if (movedTo === undefined) throw error;
     const there = { ...here, chatId: String(movedTo) };
     await moves.note(here, there, onMoved);
-    return sendReadably(api, there, { ...sending, replyToId: undefined });
+    return sendReadably(room, there, { ...sending, replyToId: undefined });
   }
 }
 
-async function sendReadably(api: Api, at: Address, sending: Sending): Promise<string> {
-  const { part, replyToId, keyboard, signal } = sending;
-  const options = { ...topicOf(at), ...lookOf(keyboard), ...replyTo(replyToId) };
-  const chatId = Number(at.chatId);
-  const sent = await readably(part, (text, markup) =>
-    api.sendMessage(chatId, text, { ...options, ...markup }, asGrammySignal(signal)),
-  );
+async function sendReadably({ api, rich }: Room, at: Address, sending: Sending): Promise<string> {
+  const { part, keyboard } = sending;
+  const signal = asGrammySignal(sending.signal);
+  const place = { chat_id: Number(at.chatId), ...topicOf(at), ...replyTo(sending.replyToId) };
+  const sendRich = (html: string) => {
+    const rich_message = { html, skip_entity_detection: true };
+    // Older versions of grammY have no method of this name, but `raw` passes on every one.
+    return api.raw.sendRichMessage({ ...place, ...below(keyboard), rich_message }, signal);
+  };
+  const sendHtml = () => {
+    const { chat_id, ...options } = { ...place, ...lookOf(keyboard) };
+    return readably(part, (text, markup) =>
+      api.sendMessage(chat_id, text, { ...options, ...markup }, signal),
+    );
+  };
+  const sent = await rich.send(part, sendRich, sendHtml);
   return String(sent.message_id);
 }
 
@@ -96,7 +108,11 @@ export async function readably<T>(
 }
 
 export function lookOf(keyboard: InlineKeyboardMarkup | undefined) {
-  return { link_preview_options: { is_disabled: true }, ...(keyboard ? { reply_markup: keyboard } : {}) };
+  return { link_preview_options: { is_disabled: true }, ...below(keyboard) };
+}
+
+function below(keyboard: InlineKeyboardMarkup | undefined) {
+  return keyboard ? { reply_markup: keyboard } : {};
 }
 
 /** General takes messages without a topic only. */

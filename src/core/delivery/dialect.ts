@@ -19,6 +19,8 @@ export interface Dialect {
   link(url: string): Frame | string;
   /** What `<https://…>` becomes; the address without it. */
   autolink?(raw: string): string;
+  /** Around an address that stands as text, where the platform finds none by itself. */
+  address?(url: string): Frame | undefined;
   /** What text becomes that Markdown takes literally. */
   text?(literal: string): string;
   /** What `\*` becomes; the character without it. */

@@ -8,6 +8,8 @@ import { type InlineToken, withStyleMarks } from "./style-marks.ts";
 
 type WritablePiece = { kind: "text" | "code"; text: string } | Mark;
 
+const CLOSE: Mark = { kind: "close" };
+
 /** Writes inline tokens as pieces, in the order of the calls. */
 export class SpanWriter {
   readonly #pieces: WritablePiece[] = [];
@@ -38,14 +40,14 @@ export class SpanWriter {
   framed(frame: Frame, write: () => void): void {
     this.#pieces.push({ kind: "open", frame });
     write();
-    this.#pieces.push({ kind: "close" });
+    this.#pieces.push(CLOSE);
   }
 
   /** What has no content is no markup: "#" alone is a number sign. */
   orLiterally(source: string, write: () => void): void {
     const before = this.#length;
     write();
-    if (this.#length === before) this.#literal(source);
+    if (this.#length === before) this.#literal(source.trim());
   }
 
   code(text: string): void {
@@ -54,11 +56,11 @@ export class SpanWriter {
   }
 
   text(text: string): void {
-    const frames = this.#dialect.stylesWithinLine ? this.#styles.flatMap(({ frame }) => frame ?? []) : [];
-    const lines = frames.length > 0 ? text.split("\n") : [text];
-    lines.forEach((line, index) => {
+    if (!this.#dialect.stylesWithinLine || !text.includes("\n")) return this.#append(text);
+    const frames = this.#styles.flatMap(({ frame }) => frame ?? []);
+    text.split("\n").forEach((line, index) => {
       if (index > 0) {
-        for (const _ of frames) this.#pieces.push({ kind: "close" });
+        for (const _ of frames) this.#pieces.push(CLOSE);
         this.#append("\n");
         for (const frame of frames) this.#pieces.push({ kind: "open", frame });
       }
@@ -118,7 +120,13 @@ export class SpanWriter {
   #autolink({ raw, text, href }: Tokens.Link): void {
     const isBracketed = raw.startsWith("<");
     if (isBracketed && href.startsWith("mailto:")) this.#literal(raw);
-    else this.text((isBracketed && this.#dialect.autolink?.(raw)) || text);
+    else this.#address(href, (isBracketed && this.#dialect.autolink?.(raw)) || text);
+  }
+
+  #address(url: string, written = url): void {
+    const frame = this.#isLink ? undefined : this.#dialect.address?.(url);
+    if (frame) this.framed(frame, () => this.text(written));
+    else this.text(written);
   }
 
   /** Where a limit leaves no room for its marks, code stands bare: then too it must not open a fence. */
@@ -129,7 +137,7 @@ export class SpanWriter {
   #link({ href }: { readonly href: string }, label: readonly MarkedToken[]) {
     if (this.#isLink) return this.inline(label);
     const url = decodeReferences(href);
-    if (saysSame(plainText(label), url)) return this.text(url);
+    if (saysSame(plainText(label), url)) return this.#address(url);
     const link = this.#dialect.link(url);
     this.#isLink = true;
     if (typeof link === "string") this.inline(label);
@@ -146,7 +154,7 @@ export class SpanWriter {
   }
 
   #closeStyle(): void {
-    if (this.#styles.pop()?.frame) this.#pieces.push({ kind: "close" });
+    if (this.#styles.pop()?.frame) this.#pieces.push(CLOSE);
   }
 
   #literal(text: string): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { renderTelegram } from "../../../src/adapters/telegram/outbound.ts";
 import { Posts } from "../../../src/adapters/telegram/posts.ts";
+import { renderRichTelegram } from "../../../src/adapters/telegram/rich-parts.ts";
 import { fakeClock } from "../../fakes/fake-clock.ts";
 import { at } from "../../fakes/memory-adapter.ts";
 
@@ -9,7 +9,7 @@ const heard = (id: string, text: string) => ({ id, text, from: at("telegram", "c
 
 /** A post that Telegram has shown to others, and does not answer before it is told to. */
 function aSlowPost(posts: Posts, markdown: string) {
-  const [part] = renderTelegram(markdown);
+  const [part] = renderRichTelegram(markdown);
   if (part === undefined) throw new Error("There is nothing to post.");
   let answer = (_: string) => {};
   const sending = posts.during(CHAT, part, () => new Promise((resolve) => (answer = resolve)));
@@ -31,6 +31,7 @@ describe("N09: what the bot posts in a channel", () => {
     ["**bold** <b> & [a link](https://example.org)", "bold <b> & a link"],
     ["ask @ann_example\n\n\n- one\n- two", "ask @\u2060ann_example\n\n• one\n• two"],
     ["**bold** [a link](https://example.org)", "bold a link (https://example.org)"],
+    ["1. [x] *done*\n\n| a | [b](https://example.org) |\n|---|---|", "1. [x] done\na | b"],
   ])("N09: %j is known by what Telegram shows of it, before the answer", async (markdown, shown) => {
     const clock = fakeClock();
     const posts = new Posts(clock);

@@ -16,6 +16,8 @@ export interface Call {
 export class ApiServer {
   readonly calls: Call[] = [];
   readonly failures = new FailurePlan();
+  /** Methods that came with a later version. */
+  readonly unknown = new Set<string>();
   readonly #token: string;
   readonly #methods: Readonly<Record<string, Method>>;
   readonly #onChange: () => void;
@@ -52,7 +54,7 @@ export class ApiServer {
     gone: AbortSignal = new AbortController().signal,
   ): Promise<unknown> {
     this.#record(method, payload);
-    const perform = this.#methods[method];
+    const perform = this.unknown.has(method) ? undefined : this.#methods[method];
     if (!perform) throw new ApiError(404, "Not Found: method not found");
     try {
       return await perform(payload, gone);

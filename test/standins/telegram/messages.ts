@@ -4,6 +4,7 @@ import { findEntities } from "./found-entities.ts";
 import { type FormattedText, parseTelegramHtml } from "./html.ts";
 import { keyboardIn } from "./keyboard.ts";
 import { jsonOf, numberOf, type Payload, recordOf, textOf } from "./payload.ts";
+import { checkedRichMessage } from "./rich-message.ts";
 import type { Room, Rooms } from "./rooms.ts";
 
 const MAX_TEXT = 4096;
@@ -11,6 +12,7 @@ const MAX_RAW_BYTES = 32_768;
 
 /** A message of the bot, as stored: `text` and `entities` are what people see. */
 export interface SentMessage {
+  readonly method: "sendMessage" | "sendRichMessage";
   readonly messageId: number;
   readonly chatId: number;
   readonly threadId?: number;
@@ -37,18 +39,36 @@ export class BotMessages {
   }
 
   send(payload: Payload): Message {
+    return this.#post("sendMessage", payload, () => {
+      const { text, entities } = checkedText(payload);
+      return { seen: { text, entities }, stored: textFields({ text, entities }) };
+    });
+  }
+
+  sendRich(payload: Payload): Message {
+    return this.#post("sendRichMessage", payload, () => {
+      const { blocks, text, entities } = checkedRichMessage(payload);
+      return { seen: { text, entities }, stored: { rich_message: { blocks } } };
+    });
+  }
+
+  #post(
+    method: SentMessage["method"],
+    payload: Payload,
+    read: () => { readonly seen: FormattedText; readonly stored: Partial<Message> },
+  ): Message {
     const room = this.#rooms.writable(textOf(payload, "chat_id"));
     const threadId = this.#rooms.topicOf(room, numberOf(payload, "message_thread_id"), "send");
-    const { text, entities } = checkedText(payload);
+    const { seen, stored } = read();
     const keyboard = keyboardIn(payload);
     const replyToId = repliedTo(room, payload);
     const messageId = ++room.lastMessageId;
     const parseMode = textOf(payload, "parse_mode");
     this.sent.push({
+      method,
       messageId,
       chatId: room.chat.id,
-      text,
-      entities,
+      ...seen,
       linkPreview: recordOf(payload, "link_preview_options")?.is_disabled !== true,
       ...(threadId === undefined ? {} : { threadId }),
       ...(parseMode ? { parseMode } : {}),
@@ -61,7 +81,8 @@ export class BotMessages {
       date: nowInSeconds(),
       chat: room.chat,
       from: this.#bot(),
-      ...shownAs({ text, entities }, keyboard),
+      ...stored,
+      ...(keyboard ? { reply_markup: keyboard } : {}),
       ...(original ? { reply_to_message: original } : {}),
       ...(threadId === undefined ? {} : { message_thread_id: threadId, is_topic_message: true }),
     });
@@ -73,6 +94,7 @@ export class BotMessages {
     const {
       text: _text,
       entities: _entities,
+      rich_message: _rich,
       reply_markup: _buttons,
       ...before
     } = this.stored(room, payload);
@@ -105,10 +127,13 @@ export class BotMessages {
 const labelsIn = ({ inline_keyboard }: InlineKeyboardMarkup) =>
   inline_keyboard.map((row) => row.map(({ text }) => text));
 
-function shownAs({ text, entities }: FormattedText, keyboard: InlineKeyboardMarkup | undefined) {
+function textFields({ text, entities }: FormattedText) {
+  return { text, ...(entities.length > 0 ? { entities: [...entities] } : {}) };
+}
+
+function shownAs(content: FormattedText, keyboard: InlineKeyboardMarkup | undefined) {
   return {
-    text,
-    ...(entities.length > 0 ? { entities: [...entities] } : {}),
+    ...textFields(content),
     ...(keyboard ? { reply_markup: keyboard } : {}),
   };
 }

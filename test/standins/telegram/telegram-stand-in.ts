@@ -58,6 +58,7 @@ export class TelegramStandIn {
       deleteWebhook: (payload) => this.#deleteWebhook(payload),
       getWebhookInfo: () => this.#webhook.info(),
       sendMessage: (payload) => this.#whispers.answer(payload, checkedText) ?? this.#messages.send(payload),
+      sendRichMessage: (payload) => this.#messages.sendRich(payload),
       editMessageText: (payload) => this.#messages.edit(payload),
       sendChatAction: (payload) => this.#sendChatAction(payload),
       createForumTopic: (payload) => this.#createForumTopic(payload),
@@ -192,6 +193,11 @@ export class TelegramStandIn {
   /** The next call of `method`, after `skip` more that work, goes wrong once. */
   failNext(method: string, failure: Failure, skip = 0): void {
     this.#server.failures.add(method, failure, skip);
+  }
+
+  /** The server is older than this method. */
+  forget(method: string): void {
+    this.#server.unknown.add(method);
   }
 
   /** Updates that the bot has not confirmed. */
