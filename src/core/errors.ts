@@ -48,6 +48,8 @@ export interface DeliveryFailure {
   readonly partsSent: number;
   /** true: the request may have arrived although no answer came; it is repeated only while the platform would recognise that. */
   readonly uncertain?: boolean;
+  /** The platform wants silence from the whole account until `retryAfterMs` is over: none of its texts is tried meanwhile, and none has failed. */
+  readonly scope?: "account";
 }
 
 /** The only error class that this package throws. `message` says what is wrong and what to do. */
@@ -77,16 +79,18 @@ export function deliveryFailureOf(error: unknown): DeliveryFailure {
   if (!(error instanceof SwitchboardError) || error.code !== "DELIVERY_FAILED") {
     return { retryable: false, partsSent: 0 };
   }
-  const { retryable, retryAfterMs, partsSent, uncertain } = error.details;
+  const { retryable, retryAfterMs, partsSent, uncertain, scope } = error.details;
   return {
     retryable: retryable === true,
     partsSent: typeof partsSent === "number" ? partsSent : 0,
     ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
     ...(uncertain === true ? { uncertain } : {}),
+    ...(scope === "account" ? { scope } : {}),
   };
 }
 
 /** A short sentence for logs and results, whatever was thrown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof Error) return error.message;
+  return error === undefined || error === null ? "no reason was given" : String(error);
 }

@@ -112,6 +112,57 @@ describe("the Discord stand-in, REST", () => {
     ).toEqual([pong.body.id]);
   });
 
+  it("CMD-4: names in other languages are lower-case words of their script, each of one command, option or choice; what is as without them is not kept", async () => {
+    const discord = await standin();
+    const path = `/applications/${discord.bot.applicationId}/commands`;
+    const named = (name: string, names: object, more: object = {}) => ({
+      name,
+      description: "x",
+      name_localizations: names,
+      ...more,
+    });
+    const option = (name: string, names: object, choices?: object) => ({
+      ...named(name, names),
+      type: 3,
+      choices,
+    });
+    const kept = await call(discord, "POST", path, named("help", { "es-ES": "ayuda", "pt-BR": "help" }));
+    expect(kept.body.name_localizations).toEqual({ "es-ES": "ayuda" });
+    const refused = [
+      named("other", { "es-ES": "ayuda" }),
+      named("other", { hi: "help" }),
+      named("ayuda", {}),
+      named("other", { "es-ES": "Ayuda" }),
+      named("other", { "es-ES": "ayuda por favor" }),
+      named("other", { "es-ES": "a".repeat(33) }),
+      named("other", { es: "ayuda" }),
+      named("other", {}, { options: [option("a", { hi: "c" }), option("b", { hi: "c" })] }),
+      named("other", {}, { options: [option("a", { hi: "b" }), option("b", {})] }),
+      named(
+        "other",
+        {},
+        {
+          options: [
+            option("a", {}, [
+              { ...named("x", { hi: "y" }), value: "x" },
+              { ...named("y", {}), value: "y" },
+            ]),
+          ],
+        },
+      ),
+    ];
+    for (const form of refused) {
+      const answer = await call(discord, "POST", path, form);
+      expect(answer, JSON.stringify(form)).toMatchObject({ status: 400, body: { code: 50035 } });
+    }
+    expect((await call(discord, "POST", path, named("other", { hi: "मदद" }))).status).toBe(201);
+    expect(discord.commands().find("मदद", "hi")?.name).toBe("other");
+    expect(discord.commands().find("मदद", "es-ES")).toBeUndefined();
+    const both = [named("one", { hi: "दो" }), named("two", { hi: "दो" })];
+    expect((await call(discord, "PUT", path, both)).status).toBe(400);
+    expect(discord.commands().list()).toHaveLength(2);
+  });
+
   it("CMD: a call is acknowledged once, and only its caller sees an ephemeral answer", async () => {
     const discord = await standin();
     const commands = `/applications/${discord.bot.applicationId}/commands`;

@@ -159,15 +159,19 @@ export class DiscordStandin {
     );
   }
 
-  /** A person calls a registered command; the call shows what the bot answers. */
+  /** A person calls a registered command, by its name or as the person's client shows it; the call shows what the bot answers. */
   slash(name: string, options: SlashOptions = {}): SlashCall {
-    const data = commandData(this.#registered(name, options), options.options ?? {});
+    const data = commandData(this.#registered(name, options), options);
     return this.#use("command", options, data);
   }
 
   /** A person types words into an option of a registered command. */
   type(name: string, option: string, typed: string, options: SlashOptions = {}): SlashCall {
-    return this.#use("typing", options, typingData(this.#registered(name, options), option, typed));
+    return this.#use(
+      "typing",
+      options,
+      typingData(this.#registered(name, options), option, typed, options.locale),
+    );
   }
 
   /** A person presses a button below an answer that the bot gave to `call`. */
@@ -191,8 +195,8 @@ export class DiscordStandin {
     });
   }
 
-  #registered(name: string, { bot = this.bot, ofGuild = false }: SlashOptions): Command {
-    const command = this.commands(bot, ofGuild).find(name);
+  #registered(name: string, { bot = this.bot, ofGuild = false, locale }: SlashOptions): Command {
+    const command = this.commands(bot, ofGuild).find(name, locale);
     if (!command) throw new Error(`No command /${name} is registered, so nobody can call it.`);
     return command;
   }

@@ -1,5 +1,7 @@
 import { deliveryFailed, messageOf, type SwitchboardError } from "../../core/errors.ts";
+import { given } from "../../core/given.ts";
 import { fieldOf } from "../field-of.ts";
+import type { RateLimit } from "./rate-limit.ts";
 
 /** Discord's own codes that no retry mends, with what the owner can do. */
 const advice: ReadonlyMap<number, string> = new Map([
@@ -30,8 +32,11 @@ const noHistoryToReplyIn = 160_002;
  * Without an answer it is uncertain whether a request arrived, unless it never left.
  */
 export function toDeliveryError(error: unknown, partsSent: number): SwitchboardError {
-  const retryAfterMs = numberIn(error, "retryAfter");
-  if (retryAfterMs !== undefined) return rateLimited(retryAfterMs, partsSent, error);
+  const waitMs = numberIn(error, "retryAfter");
+  if (waitMs !== undefined) {
+    const limit = fieldOf(error, "global") === true ? ({ waitMs, scope: "account" } as const) : { waitMs };
+    return rateLimited(limit, partsSent, error);
+  }
 
   const status = numberIn(error, "status");
   const said = messageOf(error);
@@ -80,9 +85,14 @@ function neverLeft(error: unknown): boolean {
   );
 }
 
-export function rateLimited(retryAfterMs: number, partsSent: number, cause?: unknown): SwitchboardError {
-  const message = `Discord asks to wait ${Math.ceil(retryAfterMs / 1000)} s. It will be tried again after that.`;
-  return deliveryFailed(message, { retryable: true, retryAfterMs, partsSent }, cause);
+export function rateLimited(
+  { waitMs: retryAfterMs, scope }: RateLimit,
+  partsSent: number,
+  cause?: unknown,
+): SwitchboardError {
+  const who = scope === "account" ? "the whole account to wait" : "to wait";
+  const message = `Discord asks ${who} ${Math.ceil(retryAfterMs / 1000)} s. It will be tried again after that.`;
+  return deliveryFailed(message, { retryable: true, retryAfterMs, partsSent, ...given({ scope }) }, cause);
 }
 
 function numberIn(error: unknown, field: string): number | undefined {

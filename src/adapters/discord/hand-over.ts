@@ -66,7 +66,7 @@ export class HandOver {
       const news = read(message, { accountId, botId: client.user?.id ?? "" });
       if (news === undefined) return;
       await this.#lanes.run(channelId, async () => {
-        await this.#learnParent(channel);
+        if (!(await this.#knowsParent(channel))) return;
         await tell({ ...news, from: toAddress(channel, accountId) ?? news.from });
       });
     } catch (error) {
@@ -75,15 +75,23 @@ export class HandOver {
     }
   }
 
-  /** Asks Discord for the parent of a thread that the client has never heard of; discord.js then keeps it on the channel. */
-  async #learnParent(channel: Channel): Promise<void> {
-    if (!channel.isThread() || channel.parentId) return;
+  /**
+   * Asks Discord for the parent of a thread that the client has never heard of; discord.js then keeps it on the channel. Without it nobody can tell whose rules
+   * hold in the thread, so that nothing in it is answered.
+   */
+  async #knowsParent(channel: Channel): Promise<boolean> {
+    if (!channel.isThread() || channel.parentId) return true;
     const { client, host } = this.#parts;
     try {
       await inTime(client.channels.fetch(channel.id, { force: true }));
+      return true;
     } catch (error) {
       const details = { threadId: channel.id, error: messageOf(error) };
-      host.logger.warn(details, "The parent of a thread is unknown; the thread counts as a channel for now.");
+      host.logger.error(
+        details,
+        "A message in a thread was not handed over: Discord did not tell its channel.",
+      );
+      return false;
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { APIApplicationCommand, Client } from "discord.js";
 import { messageOf } from "../../core/errors.ts";
 import type { AdapterHost } from "../../core/ports/chat.ts";
-import { type Definition, isOurs, isSame, toDefinition } from "./command-definition.ts";
+import { type Definition, isOurs, isSame, toDefinition, withoutTaken } from "./command-definition.ts";
 import { inTime } from "./in-time.ts";
 
 interface MenuParts {
@@ -67,10 +67,11 @@ export class Menu {
     if (!client.application) return;
     const { rest } = client;
     const path = pathOf(client.application.id, null);
-    const existing = await this.#read(path);
-    for (const definition of this.#definitions) {
+    const { namesakes, others } = await this.#read(path);
+    for (const wanted of this.#definitions) {
       if (signal.aborted) return;
-      const present = existing.get(definition.name);
+      const present = namesakes.get(wanted.name);
+      const definition = withoutTaken(wanted, others);
       if (present && !this.#ours.get(present.id)) {
         const advice = `The bot has its own /${present.name}, so ours is not in the menu. Typed as a message it still works.`;
         host.logger.warn({ command: present.name }, advice);
@@ -79,19 +80,20 @@ export class Menu {
     }
   }
 
-  /** The commands that have the name of one of ours, by name; which of them are ours is remembered. */
-  async #read(path: `/${string}`): Promise<ReadonlyMap<string, APIApplicationCommand>> {
+  /** The commands that have the name of one of ours, by name, and those that are not ours; which are is remembered. */
+  async #read(path: `/${string}`) {
     const query = new URLSearchParams({ with_localizations: "true" });
     // The shape of the answer is Discord's promise; discord.js types it as unknown.
-    const all = (await this.#parts.client.rest.get(path, { query })) as readonly APIApplicationCommand[];
+    const read = (await this.#parts.client.rest.get(path, { query })) as readonly APIApplicationCommand[];
+    const all = read.filter(({ type }) => type === chatInput);
     const namesakes = new Map<string, APIApplicationCommand>();
     for (const definition of this.#definitions) {
-      const present = all.find(({ name, type }) => name === definition.name && type === chatInput);
+      const present = all.find(({ name }) => name === definition.name);
       if (!present) continue;
       namesakes.set(definition.name, present);
       this.#ours.set(present.id, isOurs(present, definition));
     }
-    return namesakes;
+    return { namesakes, others: all.filter(({ id }) => this.#ours.get(id) !== true) };
   }
 }
 

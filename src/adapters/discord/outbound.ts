@@ -24,6 +24,8 @@ const MARKS: Readonly<Record<Style, string>> = {
   spoiler: "||",
 };
 
+const CODE = same("`");
+
 const DISCORD: Dialect = {
   style(style, written) {
     const isUnderscore = written.startsWith("_");
@@ -59,7 +61,7 @@ function same(marks: string): Frame {
 function codeMarks(text: string): Frame {
   let marks = "`";
   while (text.includes(marks)) marks += "`";
-  return marks === "`" ? same(marks) : { open: `${marks} `, close: ` ${marks}` };
+  return marks === "`" ? CODE : { open: `${marks} `, close: ` ${marks}` };
 }
 
 function percentEncoded(character: string): string {

@@ -1,17 +1,15 @@
 import { createHash } from "node:crypto";
-import type { APIRequest, RateLimitData, REST, ResponseLike } from "discord.js";
+import type { REST } from "discord.js";
 import { deliveryFailed } from "../../core/errors.ts";
 import type { DeliveryReceipt, OutboundMessage } from "../../core/ports/chat.ts";
 import { fieldOf } from "../field-of.ts";
 import { within } from "../within.ts";
 import { toButtons } from "./buttons.ts";
 import { isReplyRefused, rateLimited, toDeliveryError } from "./delivery-error.ts";
+import { watchLimits } from "./rate-limit.ts";
 
 /** Nothing that an agent writes notifies anybody; a reply does not notify the author replied to. */
 export const noMentions = { parse: [], repliedUser: false } as const;
-
-/** The client library waits out a rate limit by itself; a longer wait goes back to the outbox, which survives restarts. */
-const patienceMs = 5000;
 
 interface Posting {
   /** A channel, a thread or a direct chat. */
@@ -69,44 +67,19 @@ async function post(
   path: `/${string}`,
   { body, part, signal }: { body: object; part: number; signal: AbortSignal },
 ): Promise<string> {
-  const patience = watchPatience(rest, path);
-  const either = AbortSignal.any([signal, patience.signal]);
+  const limits = watchLimits(rest, path);
+  const either = AbortSignal.any([signal, limits.signal]);
   try {
     const id = fieldOf(await within(either, rest.post(path, { body, signal: either })), "id");
     if (typeof id === "string") return id;
     throw new Error("the answer is no message");
   } catch (error) {
     if (signal.aborted) throw aborted(part);
-    const hintMs = patience.hintMs();
-    throw hintMs === undefined ? toDeliveryError(error, part) : rateLimited(hintMs, part, error);
+    const limit = limits.limit();
+    throw limit === undefined ? toDeliveryError(error, part) : rateLimited(limit, part, error);
   } finally {
-    patience.stop();
+    limits.stop();
   }
-}
-
-/** Aborts when Discord asks for a longer wait than a send has patience for; then `hintMs` is what it asked for. */
-function watchPatience(rest: REST, path: string) {
-  const controller = new AbortController();
-  let hintMs: number | undefined;
-  const asked = (waitMs: number) => {
-    if (!(waitMs > patienceMs)) return;
-    hintMs = waitMs;
-    controller.abort();
-  };
-  const onWait = ({ method, url, retryAfter }: RateLimitData) => {
-    if (method === "POST" && url.endsWith(path)) asked(retryAfter);
-  };
-  const onResponse = (request: APIRequest, response: ResponseLike) => {
-    if (response.status !== 429 || request.method !== "POST" || request.path !== path) return;
-    asked(Number(response.headers.get("retry-after")) * 1000);
-  };
-  rest.on("rateLimited", onWait);
-  rest.on("response", onResponse);
-  const stop = () => {
-    rest.off("rateLimited", onWait);
-    rest.off("response", onResponse);
-  };
-  return { signal: controller.signal, hintMs: () => hintMs, stop };
 }
 
 function nonceOf(deliveryId: string, part: number): string {

@@ -3,6 +3,7 @@ import { deliveryFailed, SwitchboardError } from "../../core/errors.ts";
 import type { Address } from "../../core/ports/chat.ts";
 import { shorten } from "../../core/text/shorten.ts";
 import { toDeliveryError } from "./delivery-error.ts";
+import { inTime, postInTime } from "./in-time.ts";
 import { noMentions } from "./send.ts";
 
 const announcementChannel = 5;
@@ -31,10 +32,10 @@ export async function createThread(client: Client, at: Address, title: string): 
   }
   const name = nameFrom(title);
   try {
-    const parent = await client.channels.fetch(at.chatId);
+    const parent = await inTime(client.channels.fetch(at.chatId));
     const body = { name, ...kindOf(parent?.type, name) };
     // The shape of the answer is Discord's promise; discord.js types it as unknown.
-    const made = (await client.rest.post(`/channels/${at.chatId}/threads`, { body })) as APIChannel;
+    const made = (await postInTime(client.rest, `/channels/${at.chatId}/threads`, body)) as APIChannel;
     return { ...at, threadId: made.id };
   } catch (error) {
     throw refusalIn(error) ?? toDeliveryError(error, 0);

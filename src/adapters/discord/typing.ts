@@ -2,6 +2,7 @@ import type { REST } from "discord.js";
 import { LRUCache } from "lru-cache";
 import { deliveryFailureOf } from "../../core/errors.ts";
 import { toDeliveryError } from "./delivery-error.ts";
+import { postInTime } from "./in-time.ts";
 
 /**
  * "Typing" in a room. Discord bars whoever makes too many requests that it must refuse, and typing is repeated every few
@@ -19,7 +20,7 @@ export class Typing {
   async show(roomId: string): Promise<void> {
     if (this.#refused.has(roomId)) return;
     try {
-      await this.#rest.post(`/channels/${roomId}/typing`);
+      await postInTime(this.#rest, `/channels/${roomId}/typing`);
     } catch (error) {
       const failure = toDeliveryError(error, 0);
       if (deliveryFailureOf(failure)?.retryable === false) this.#refused.set(roomId, true);

@@ -61,6 +61,17 @@ export function backoffMs(deliveryId: string, failures: number): number {
   return Math.round(longest * (1 - JITTER * (digest.readUInt32BE(0) / 2 ** 32)));
 }
 
+/** When a text that has failed is tried again. A limit that is over within a second is no leave to knock on without end. */
+export function nextTryMs(
+  deliveryId: string,
+  failures: number,
+  heldUntilMs: number | undefined,
+  nowMs: number,
+): number {
+  const isLong = heldUntilMs !== undefined && heldUntilMs - nowMs >= FIRST_RETRY_MS;
+  return isLong ? heldUntilMs : Math.max(heldUntilMs ?? 0, nowMs + backoffMs(deliveryId, failures));
+}
+
 /** The text as far as it may leave at once, with how much is missing said at its end. The same text is always cut at the same place. */
 export function bounded(
   markdown: string,

@@ -1,6 +1,6 @@
 import { deliveryFailureOf, messageOf, SwitchboardError } from "../errors.ts";
 import { given } from "../given.ts";
-import type { ChannelAdapter, OutboundMessage, PartProgress } from "../ports/chat.ts";
+import type { ChannelAdapter, OutboundMessage } from "../ports/chat.ts";
 import type { Choice } from "../ports/command.ts";
 import type { DeadLetter } from "../ports/dead-letter.ts";
 import type { ClaimedRun, RunQueue, RunSettlement } from "../ports/engine.ts";
@@ -13,10 +13,23 @@ import type { Sessions } from "../session/sessions.ts";
 import { shortReason } from "../text/short-line.ts";
 import type { Redactor } from "../transcript/redact.ts";
 import { undeliveredNote } from "./dead-letter.ts";
-import { backoffMs, bounded, hasFailed, heldUntil, holdEnd, hopeless, isOverdue } from "./delivery-rules.ts";
-import { type Parcel, type ParcelResult, type ParcelState, toParcel, toPayload, toResult } from "./parcel.ts";
+import { bounded, hasFailed, heldUntil, holdEnd, hopeless, isOverdue, nextTryMs } from "./delivery-rules.ts";
+import { type AccountHold, createAccountHold } from "./outbox-hold.ts";
+import {
+  advanced,
+  afterTry,
+  ofUnsent,
+  type Parcel,
+  type ParcelResult,
+  type ParcelState,
+  sentSoFar,
+  toParcel,
+  toPayload,
+  toResult,
+} from "./parcel.ts";
 import type { SendCheck } from "./send-check.ts";
 import type { Undelivered } from "./undelivered.ts";
+import { withheldWrites } from "./withheld.ts";
 
 export interface OutboxParts {
   readonly sessions: Sessions;
@@ -37,15 +50,22 @@ export interface OutboxParts {
  * Send policy is asked at the moment of leaving. A send that a crash cut off is repeated only where the platform recognises a repeat.
  */
 export function createOutbox(adapter: ChannelAdapter, parts: OutboxParts) {
+  const account = createAccountHold(adapter, parts);
   return async (run: ClaimedRun): Promise<RunSettlement> => {
     const parcel = toParcel(run.payload);
     // Whatever has woken it, a reconnect or a restart: the platform's own limit still holds.
     const heldUntilMs = heldUntil(parcel, parts.clock.now());
     if (heldUntilMs !== undefined) return { retryAtMs: heldUntilMs };
+    const held = account.held(parcel);
+    if (held !== undefined) return parked(held);
     const end = await endWithoutSending(adapter, run, parcel, parts);
     if (end !== undefined) return settle(run, parcel, { ...end, ...sentSoFar(parcel) }, parts);
-    return attempt(adapter, run, parcel, parts);
+    return attempt({ adapter, account }, run, parcel, parts);
   };
+}
+
+function parked(held: Parcel): RunSettlement {
+  return { retryAtMs: held.heldUntilMs ?? 0, payload: toPayload(held) };
 }
 
 type End = Pick<ParcelResult, "state" | "reason">;
@@ -70,7 +90,7 @@ async function endWithoutSending(
 }
 
 async function attempt(
-  adapter: ChannelAdapter,
+  { adapter, account }: Pick<Failed, "adapter" | "account">,
   run: ClaimedRun,
   parcel: Parcel,
   parts: OutboxParts,
@@ -100,7 +120,7 @@ async function attempt(
     // Our own store failed, not the platform: the run is neither delivered nor refused, and is tried again.
     if (storeError !== undefined) throw storeError;
     const isDoubtful = progress.starting !== undefined && progress.starting === parcel.starting;
-    return afterFailure(error, { run, progress, isDoubtful, adapter }, parts);
+    return afterFailure(error, { run, progress, isDoubtful, adapter, account }, parts);
   }
 }
 
@@ -110,23 +130,24 @@ interface Failed {
   /** The part under way was already under way when an earlier attempt was cut off: it may be there, whatever became of this one. */
   readonly isDoubtful: boolean;
   readonly adapter: ChannelAdapter;
+  readonly account: AccountHold;
 }
 
 function afterFailure(
   error: unknown,
-  { run, progress, isDoubtful, adapter }: Failed,
+  { run, progress, isDoubtful, adapter, account }: Failed,
   parts: OutboxParts,
 ): Promise<RunSettlement> | RunSettlement {
   const failure = deliveryFailureOf(error);
   const now = parts.clock.now();
   // Platforms and their libraries repeat what was sent, and with what token.
   const reason = reasonOf(error, parts) || "The platform gave no reason.";
-  const failures = (progress.failures ?? 0) + 1;
-  const partsSent = Math.max(progress.partsSent ?? 0, failure.partsSent);
-  const { heldUntilMs: _over, ...known } = { ...progress, failures, partsSent, lastReason: reason };
-  // A part that may have arrived stays marked: it is repeated while the platform would recognise it, not later.
   const uncertain = failure.uncertain === true || isDoubtful;
-  const next = uncertain ? known : withoutStarting(known);
+  const unsent = { ...afterTry(progress, failure.partsSent, uncertain), lastReason: reason };
+  const held = account.refused(failure, unsent);
+  if (held !== undefined) return parked(held);
+  const failures = (progress.failures ?? 0) + 1;
+  const next = { ...unsent, failures };
   const isRepeatable = !uncertain || mayRepeat(adapter, next, now);
   if (!failure.retryable || !isRepeatable || isOverdue(next, now)) {
     const state = uncertain ? "uncertain" : "failed";
@@ -137,12 +158,13 @@ function afterFailure(
   parts.logger[level]({ deliveryId: run.id, failures, reason }, "A delivery will be tried again");
   const heldUntilMs = holdEnd(failure.retryAfterMs, now);
   return {
-    retryAtMs: heldUntilMs ?? now + backoffMs(run.id, failures),
+    retryAtMs: nextTryMs(run.id, failures, heldUntilMs, now),
     payload: toPayload({ ...next, ...given({ heldUntilMs }) }),
   };
 }
 
-async function refusal(parcel: Parcel, parts: OutboxParts): Promise<End | undefined> {
+/** Why it may not leave, if it may not. */
+export async function refusal(parcel: Parcel, parts: OutboxParts): Promise<End | undefined> {
   if (parcel.evenIfDenied === true) return undefined;
   try {
     const session = (await parts.sessions.get(parcel.sessionKey)) ?? unopened(parcel, parts.names);
@@ -162,7 +184,8 @@ function unopened({ kind, sessionKey: key, createdAtMs }: Parcel, names: KeyName
   return newSession({ key, agentId: agentIdOf(key, names), nowMs: createdAtMs, newSessionId: "" });
 }
 
-async function settle(
+/** The end of a text, with what follows it. */
+export async function settle(
   run: ClaimedRun,
   parcel: Parcel,
   result: ParcelResult,
@@ -174,8 +197,10 @@ async function settle(
   const done = { done: toResult(result), effects };
   const fate = letterState(state, parcel);
   if (fate === undefined) {
+    const silenced = state === "suppressed" ? await parts.sessions.get(sessionKey) : undefined;
+    const writes = withheldWrites(run.id, parcel.kind, silenced, parts.clock.now());
     parts.events.emit("delivery.settled", told);
-    return done;
+    return { ...done, writes };
   }
   const payload = toPayload(parcel);
   const letter = { id: run.id, sessionKey, to, state: fate, reason, atMs: parts.clock.now(), payload };
@@ -205,27 +230,6 @@ function reasonOf(error: unknown, { redactor }: OutboxParts): string {
 
 function maskedChoices({ choices }: Parcel, { mask }: OutboxParts): readonly Choice[] | undefined {
   return choices?.map((choice) => ({ ...choice, label: mask(choice.label) }));
-}
-
-/** Of a text that is not tried any more: whether the part that was under way may be there. */
-function ofUnsent({ starting }: Parcel): "failed" | "uncertain" {
-  return starting === undefined ? "failed" : "uncertain";
-}
-
-function advanced(parcel: Parcel, step: PartProgress, nowMs: number): Parcel {
-  if (step.state === "starting") {
-    return { ...parcel, starting: step.part, startingAtMs: parcel.startingAtMs ?? nowMs };
-  }
-  const messageIds = [...(parcel.messageIds ?? []), step.messageId];
-  return withoutStarting({ ...parcel, partsSent: step.part + 1, messageIds });
-}
-
-function sentSoFar({ messageIds }: Parcel): Pick<ParcelResult, "messageIds"> {
-  return messageIds === undefined ? {} : { messageIds };
-}
-
-function withoutStarting({ starting: _sent, startingAtMs: _since, ...parcel }: Parcel): Parcel {
-  return parcel;
 }
 
 /** Whether the platform still knows a part that an earlier attempt may have sent. */

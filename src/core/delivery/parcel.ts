@@ -1,4 +1,4 @@
-import type { Address } from "../ports/chat.ts";
+import type { Address, PartProgress } from "../ports/chat.ts";
 import type { Choice } from "../ports/command.ts";
 import type { DeadLetter } from "../ports/dead-letter.ts";
 import type { NewRun } from "../ports/engine.ts";
@@ -67,4 +67,40 @@ export function toParcel(payload: Json): Parcel {
 // See toPayload.
 export function toResult(result: ParcelResult): Json {
   return result as unknown as Json;
+}
+
+/** One step further in the attempt that is under way. */
+export function advanced(parcel: Parcel, step: PartProgress, nowMs: number): Parcel {
+  if (step.state === "starting") {
+    return { ...parcel, starting: step.part, startingAtMs: parcel.startingAtMs ?? nowMs };
+  }
+  const messageIds = [...(parcel.messageIds ?? []), step.messageId];
+  return withoutStarting({ ...parcel, partsSent: step.part + 1, messageIds });
+}
+
+/**
+ * After an attempt that did not succeed. A part that may have arrived (`uncertain`) stays marked: it is repeated while the platform would recognise it, not
+ * later.
+ */
+export function afterTry(
+  { heldUntilMs: _over, ...parcel }: Parcel,
+  confirmedParts: number,
+  uncertain: boolean,
+): Parcel {
+  const known = { ...parcel, partsSent: Math.max(parcel.partsSent ?? 0, confirmedParts) };
+  return uncertain ? known : withoutStarting(known);
+}
+
+/** Of a text that is not tried any more: whether the part that was under way may be there. */
+export function ofUnsent({ starting }: Parcel): "failed" | "uncertain" {
+  return starting === undefined ? "failed" : "uncertain";
+}
+
+/** What is known to be in the chat of a text that does not arrive whole. */
+export function sentSoFar({ messageIds }: Parcel): Pick<ParcelResult, "messageIds"> {
+  return messageIds === undefined ? {} : { messageIds };
+}
+
+function withoutStarting({ starting: _sent, startingAtMs: _since, ...parcel }: Parcel): Parcel {
+  return parcel;
 }

@@ -58,6 +58,20 @@ describe("discord: what the host's client is told", () => {
     expect(await host.texts(3)).toContain("also held");
   });
 
+  it("J10 POL-3 DISC-1: nothing is handed over from a thread whose channel Discord does not tell: nobody knows whose rules hold there", async () => {
+    const bot = await aBot();
+    const host = await startedWith(bot);
+    const thread = bot.discord.addThread(bot.discord.general, "side talk", { announced: false });
+    const refused = { kind: "status", status: 403, code: 50001, message: "Missing Access" } as const;
+    bot.discord.faults.next("GET", new RegExp(`/channels/${thread.id}$`), refused);
+    bot.discord.say("unheard", { in: thread });
+    await host.until(() => host.log.length > 0, "it was logged");
+    expect(host.messages).toEqual([]);
+    bot.discord.say("heard", { in: thread });
+    expect(await host.texts(1)).toEqual(["heard"]);
+    expect(host.messages[0]?.from).toMatchObject({ chatId: bot.discord.general.id, threadId: thread.id });
+  });
+
   it("DISC-1: a client with every partial and no cache of messages hears all the same", async () => {
     const partials = [Partials.Channel, Partials.Message, Partials.User, Partials.GuildMember];
     const makeCache = Options.cacheWithLimits({ MessageManager: 0, UserManager: 0, GuildMemberManager: 0 });

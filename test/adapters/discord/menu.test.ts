@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { discordAdapter, discordCommands } from "../../../src/adapters/discord/index.ts";
+import { commandSpecs } from "../../../src/commands/catalogue.ts";
+import type { CommandSpec } from "../../../src/core/ports/command.ts";
 import { RecordingHost } from "../../contracts/adapter-harness.ts";
 import { limitsInHand } from "../../fakes/limits-in-hand.ts";
 import { channelTypes } from "../../standins/discord/world.ts";
-import { aBot, placeOf, startedWith } from "./bot.ts";
+import { aBot, type Bot, placeOf, startedWith } from "./bot.ts";
 import { describedAs, menuOf, ours, readyWith, sendCommand, statusCommand } from "./commands.ts";
 
 describe("discord: the command menu", () => {
@@ -34,12 +36,67 @@ describe("discord: the command menu", () => {
       "pt-BR": "Whether this chat gets messages. (pt)",
       hi: "Whether this chat gets messages. (hi)",
     });
+    const called = { "es-ES": "enviar", "es-419": "enviar", "pt-BR": "enviar", hi: "भेजना" };
+    expect(send?.name_localizations).toEqual(called);
+    expect(send?.options?.[0]?.name_localizations).toMatchObject({ "es-419": "modo", hi: "मोड" });
+    expect(send?.options?.[0]?.choices?.map(({ name_localizations: names }) => names?.["pt-BR"])).toEqual([
+      "ligado",
+      "desligado",
+      // As in English; Discord shows that where there is no other.
+      undefined,
+    ]);
     expect(send?.contexts).toEqual([0, 1]);
     expect(send?.options?.[0]?.choices?.map(({ value }) => value)).toEqual(["on", "off", "inherit"]);
     expect(bot.discord.commands().find("status")?.description).toHaveLength(100);
     expect(bot.discord.commands().find("status")?.options).toMatchObject([
       { name: "session", autocomplete: true, required: false },
     ]);
+  });
+
+  it("CMD-4: a person calls a command, its arguments and their values as they are called in the menu; the core gets the real ones", async () => {
+    const bot = await aBot();
+    const host = await startedWith(bot, commandSpecs);
+    await menuOf(bot.discord, commandSpecs.length);
+    const uses = [
+      ["es-ES", "enviar", { modo: "desactivado" }],
+      ["es-419", "entregas", { acción: "reenviar", cuál: "3" }],
+      ["pt-BR", "sessões", { ação: "rótulo", qual: "#1", texto: "Trabalho" }],
+      ["hi", "सब-एजेंट", { कार्रवाई: "रोकें", "कौन-सा": "2" }],
+      ["hi", "stop", {}],
+    ] as const;
+    for (const [locale, name, options] of uses) {
+      const call = bot.discord.slash(name, { locale, options });
+      await bot.discord.until(() => call.state === "answered", name);
+    }
+    expect(host.commandCalls.map(({ name, text }) => `/${name} ${text}`.trim())).toEqual([
+      "/send off",
+      "/deliveries retry 3",
+      "/sessions label #1 Trabalho",
+      "/subagents stop 2",
+      "/stop",
+    ]);
+    const typing = bot.discord.type("entregas", "cuál", "pastel", { locale: "es-ES" });
+    await bot.discord.until(() => typing.state === "answered", "suggestions");
+    expect(host.completionCalls).toMatchObject([
+      { name: "deliveries", argument: "which", typed: "pastel", locale: "es-ES" },
+    ]);
+  });
+
+  it("CMD-4: where the host has a command of that name, ours keeps its English one in that language, also at the next start", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    discord.commands().upsert({ name: "estado", description: "The host's own." });
+    const name_localizations = { "es-ES": "enviar" };
+    discord.commands().upsert({ name: "mail", description: "The host's own.", name_localizations });
+    await startedWith(bot, ours);
+    await menuOf(discord, 4);
+    const namesOf = (name: string) => discord.commands().find(name)?.name_localizations;
+    expect(namesOf("status")).toEqual({ hi: "स्थिति" });
+    expect(namesOf("send")).toEqual({ "es-419": "enviar", "pt-BR": "enviar", hi: "भेजना" });
+    expect(await writesOfNextStart(bot)).toEqual([]);
+    discord.commands().remove(discord.commands().find("estado")?.id ?? "");
+    expect(await writesOfNextStart(bot)).toEqual(["PATCH"]);
+    expect(namesOf("status")).toEqual({ "es-ES": "estado", "es-419": "estado", hi: "स्थिति" });
   });
 
   it("CMD: they belong to servers that have the bot; who sees them there is for the host and the server", async () => {
@@ -71,20 +128,19 @@ describe("discord: the command menu", () => {
     await menuOf(discord, 2);
     expect(discord.commands().find("status")).toMatchObject({ id, description: "New words." });
 
-    await bot.adapter.stop();
-    const requests = () => discord.requests.filter(({ path }) => path.includes("/commands"));
-    const before = requests().length;
-    const next = discordAdapter({ client: bot.client });
-    await next.start(new RecordingHost([status, sendCommand]));
-    await discord.until(() => requests().length > before, "the menu was compared");
-    const call = discord.slash("status");
-    await discord.until(() => call.state === "answered", "a command was answered");
-    expect(
-      requests()
-        .slice(before)
-        .map(({ method }) => method),
-    ).toEqual(["GET"]);
-    await next.stop();
+    expect(await writesOfNextStart(bot, [status, sendCommand])).toEqual([]);
+  });
+
+  it("CMD-4: the real menu is not written again at the next start; one that an earlier version made without names gets them", async () => {
+    const bot = await aBot();
+    const { discord } = bot;
+    const nameless = discordCommands(commandSpecs).map(({ name_localizations: _names, ...one }) => one);
+    const made = discord.commands().replaceAll(nameless);
+    await startedWith(bot, commandSpecs);
+    await discord.until(() => discord.commands().find("ayuda", "es-ES") !== undefined, "the last has a name");
+    const ids = (all: readonly { readonly id: string }[]) => all.map(({ id }) => id).sort();
+    expect(ids(discord.commands().list())).toEqual(ids(made));
+    expect(await writesOfNextStart(bot, commandSpecs)).toEqual([]);
   });
 
   it("CMD: a command of the host with the name of ours is neither overwritten nor answered", async () => {
@@ -330,6 +386,22 @@ describe("discord: a command that a person calls", () => {
     expect(calls).toBe(1);
   });
 });
+
+/** What the switchboard's next start, with the same client, changes in the menu. */
+async function writesOfNextStart(bot: Bot, specs: readonly CommandSpec[] = ours): Promise<readonly string[]> {
+  const { discord, client } = bot;
+  await bot.adapter.stop();
+  const before = discord.requests.length;
+  const next = discordAdapter({ client });
+  await next.start(new RecordingHost(specs));
+  const onMenu = () => discord.requests.slice(before).filter(({ path }) => path.includes("/commands"));
+  await discord.until(() => onMenu().length > 0, "the menu was read");
+  // Answered when what follows the reading has been asked for.
+  const call = discord.slash("status");
+  await discord.until(() => call.state === "answered", "a command was answered");
+  await next.stop();
+  return onMenu().flatMap(({ method }) => (method === "GET" ? [] : [method]));
+}
 
 function slowAnswer() {
   let finish: (text: string) => void = () => {};

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { limitIn, type RateLimit } from "../../../src/adapters/discord/rate-limit.ts";
 import { deliveryFailureOf, messageOf, SwitchboardError } from "../../../src/core/errors.ts";
+import { given } from "../../../src/core/given.ts";
 import type { Address, OutboundMessage } from "../../../src/core/ports/chat.ts";
+import { limitsInHand } from "../../fakes/limits-in-hand.ts";
 import { labels } from "../../standins/discord/components.ts";
 import type { Fault } from "../../standins/discord/faults.ts";
 import { channelTypes } from "../../standins/discord/world.ts";
@@ -218,13 +221,19 @@ describe("discord: what a failure means", () => {
       bot.discord.faults.next("POST", messagesPath, limit);
       const failure = await failureOf(send(bot, "hello"));
       expect(failure).toMatchObject({ retryable: true, partsSent: 0 });
+      expect(failure.scope).toBe(scope === "global" ? "account" : undefined);
       expect(failure.retryAfterMs).toBeGreaterThanOrEqual(6_775_000);
 
       const requests = bot.discord.requests.length;
       const elsewhere = await send(bot, "elsewhere", { to: placeOf(other.id) }).catch(deliveryFailureOf);
       expect(elsewhere).toEqual(
         scope === "global"
-          ? { retryable: true, partsSent: 0, retryAfterMs: expect.closeTo(6_775_000, -5) }
+          ? {
+              retryable: true,
+              partsSent: 0,
+              retryAfterMs: expect.closeTo(6_775_000, -5),
+              scope: "account",
+            }
           : { messageIds: [expect.any(String)] },
       );
       expect(bot.discord.requests.length - requests).toBe(scope === "global" ? 0 : 1);
@@ -232,16 +241,69 @@ describe("discord: what a failure means", () => {
     },
   );
 
-  it("M01: a client that rejects rate limits itself passes the waiting time on", async () => {
+  it.each([
+    ["user", undefined],
+    ["global", "account"],
+  ] as const)(
+    "M01: a client that rejects rate limits itself passes on the waiting time (%s), and for whom it is",
+    async (scope, whom) => {
+      const bot = await aBot();
+      bot.client.rest.options.rejectOnRateLimit = () => true;
+      const limit = { kind: "rateLimit", retryAfterSeconds: 3, scope } as const;
+      bot.discord.faults.next("POST", messagesPath, limit);
+      const { retryable, retryAfterMs = 0, scope: told } = await failureOf(send(bot, "hello"));
+      expect({ retryable, atLeast3s: retryAfterMs >= 3000, told }).toEqual({
+        retryable: true,
+        atLeast3s: true,
+        told: whom,
+      });
+    },
+  );
+
+  it.each([
+    [undefined, 60_000],
+    [2, 2000],
+    [3600, 3_600_000],
+  ])(
+    "M01: at Discord's outer wall, which bars the address (for %s s), the client knocks once; the whole account is told to wait",
+    async (retryAfterSeconds, retryAfterMs) => {
+      const bot = await aBot();
+      const wall = { kind: "wall", ...given({ retryAfterSeconds }) } as const;
+      bot.discord.faults.next("POST", messagesPath, wall, { times: 20 });
+      const failure = await failureOf(send(bot, "hello"));
+      expect(failure).toEqual({ retryable: true, partsSent: 0, retryAfterMs, scope: "account" });
+      // Whatever the client asks of Discord after that is asked by now.
+      await bot.client.rest.get("/users/@me");
+      expect(bot.discord.requests.filter(({ path }) => messagesPath.test(path))).toHaveLength(1);
+    },
+  );
+
+  it.each<[string, Readonly<Record<string, string>>, RateLimit]>([
+    ["of a room", { "retry-after": "7", "x-ratelimit-scope": "user" }, { waitMs: 7000 }],
+    ["of a room that others share", { "retry-after": "7", "x-ratelimit-scope": "shared" }, { waitMs: 7000 }],
+    ["of all", { "retry-after": "7", "x-ratelimit-global": "true" }, { waitMs: 7000, scope: "account" }],
+    ["of all", { "retry-after": "7", "x-ratelimit-scope": "global" }, { waitMs: 7000, scope: "account" }],
+    ["that names no time", {}, { waitMs: 60_000 }],
+    ["that names a date", { "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" }, { waitMs: 60_000 }],
+    [
+      "that is no JSON",
+      { "retry-after": "7", "content-type": "text/plain" },
+      { waitMs: 7000, scope: "account" },
+    ],
+  ])("M01: a refusal %s (%j) says how long and who has to wait", (_, headers, limit) => {
+    expect(limitIn({ headers: new Headers({ "content-type": "application/json", ...headers }) })).toEqual(
+      limit,
+    );
+  });
+
+  it("M01: a limit of the whole account that lasts a moment is waited out by the client", async () => {
     const bot = await aBot();
-    bot.client.rest.options.rejectOnRateLimit = () => true;
-    const limit = { kind: "rateLimit", retryAfterSeconds: 3 } as const;
+    const other = bot.discord.addChannel("other");
+    const limit = { kind: "rateLimit", retryAfterSeconds: 0.2, scope: "global" } as const;
     bot.discord.faults.next("POST", messagesPath, limit);
-    const { retryable, retryAfterMs } = await failureOf(send(bot, "hello"));
-    expect({ retryable, atLeast3s: (retryAfterMs ?? 0) >= 3000 }).toEqual({
-      retryable: true,
-      atLeast3s: true,
-    });
+    await send(bot, "hello");
+    await send(bot, "elsewhere", { to: placeOf(other.id) });
+    expect(bot.discord.sent.map(({ content }) => content)).toEqual(["hello", "elsewhere"]);
   });
 
   it("DELIV-1: a send that is aborted before it begins announces no part", async () => {
@@ -294,6 +356,25 @@ describe("discord: typing and threads", () => {
     await send({ adapter, discord }, "hello");
     await adapter.setTyping?.(here).catch(() => "refused");
     expect(asked()).toBe(2);
+  });
+
+  it("M01: while a limit holds the whole account, typing and a new thread wait fifteen seconds, and are not made up for later", async () => {
+    const bot = await aBot();
+    const { adapter, discord } = bot;
+    const here = placeOf(discord.general.id);
+    const limits = limitsInHand();
+    const hold = new Promise((resolve) => bot.client.rest.once("rateLimited", resolve));
+    const limit = { kind: "rateLimit", retryAfterSeconds: 0.3, scope: "global" } as const;
+    discord.faults.next("POST", messagesPath, limit);
+    const sending = send(bot, "hello");
+    await hold;
+    const others = [adapter.setTyping?.(here), adapter.createThread?.(here, "a topic")];
+    limits.pass(15_000);
+    const ends = await Promise.all(others.map((one) => one?.catch(deliveryFailureOf)));
+    expect(ends).toMatchObject([{ retryable: true }, { retryable: true }]);
+    await sending;
+    await send(bot, "again");
+    expect(discord.requests.filter(({ path }) => /typing|threads/.test(path))).toEqual([]);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { createOutbox, type OutboxParts } from "../../../src/core/delivery/outbox.ts";
-import { deliveryRun, type Parcel, type ParcelResult } from "../../../src/core/delivery/parcel.ts";
+import { deliveryRun, type Parcel, type ParcelResult, toParcel } from "../../../src/core/delivery/parcel.ts";
 import { deliveryFailed, SwitchboardError } from "../../../src/core/errors.ts";
 import { given } from "../../../src/core/given.ts";
 import type { Address, ChannelAdapter, OutboundMessage } from "../../../src/core/ports/chat.ts";
@@ -15,6 +15,8 @@ export type Outcome =
   | "transient"
   | "permanent"
   | { readonly hintMs: number }
+  /** The whole account is to be silent for so long. */
+  | { readonly holdMs: number }
   | { readonly lostAnswer: "before" | "after" }
   | { readonly crash: "before" | "after" | "confirmed" | "settling"; readonly downMs: number };
 
@@ -46,11 +48,15 @@ export function aWorld(
   const faults: string[] = [];
   const outcomes: Outcome[] = [];
   const tries: string[] = [];
+  let silentUntilMs = 0;
+  /** Whether this process has been told of the silence. */
+  let toldOfSilence = false;
   let nowMs = options.startMs ?? 1_000_000;
   let messages = 0;
   let dies: (downMs: number) => void = () => {};
 
   const die = (downMs: number): Promise<never> => {
+    begin();
     dies(downMs);
     return new Promise<never>(() => {});
   };
@@ -81,6 +87,13 @@ export function aWorld(
       const failed = (retryable: boolean, more = {}) =>
         deliveryFailed(says, { retryable, partsSent: part, ...more });
       if (outcome === "offline") throw failed(true);
+      if (nowMs < silentUntilMs || (typeof outcome === "object" && "holdMs" in outcome)) {
+        if (nowMs < silentUntilMs && toldOfSilence) faults.push(`not silent: ${message.deliveryId}`);
+        if (typeof outcome === "object" && "holdMs" in outcome) silentUntilMs = nowMs + outcome.holdMs;
+        toldOfSilence = true;
+        await message.onPart?.({ part, state: "starting" });
+        throw failed(true, { retryAfterMs: silentUntilMs - nowMs, scope: "account" });
+      }
       if ((bannedUntilMs.get(chatId) ?? 0) > nowMs)
         faults.push(`tried within the limit: ${message.deliveryId}`);
       tries.push(message.deliveryId);
@@ -117,7 +130,7 @@ export function aWorld(
     send,
   };
   // Parcels here are exempt from policy unless a test brings sessions of its own.
-  const handler = createOutbox(adapter, {
+  const outboxParts: OutboxParts = {
     sessions: { get: async () => undefined } as unknown as OutboxParts["sessions"],
     names: { mainKey: "main", defaultAgentId: "main" } as unknown as OutboxParts["names"],
     sendCheck: async () => {
@@ -142,7 +155,14 @@ export function aWorld(
     mask: (text) => text,
     redactor: { redact: (text) => ({ text, redacted: false }) },
     ...options.parts,
-  });
+  };
+  let handler = createOutbox(adapter, outboxParts);
+
+  /** Another process begins with what is stored alone. */
+  function begin(): void {
+    handler = createOutbox(adapter, outboxParts);
+    toldOfSilence = false;
+  }
 
   /** One claim of the head of a lane, until it is settled, parked, or the process dies. */
   async function claim(lane: string, head: Waiting): Promise<void> {
@@ -192,6 +212,13 @@ export function aWorld(
     faults,
     tries,
     now: () => nowMs,
+    /** The heads of the chats, and what is known of them. */
+    waiting: () =>
+      [...lanes.values()].flatMap(([head]) => {
+        if (head === undefined) return [];
+        const { failures, lastReason: reason } = toParcel(head.payload);
+        return [{ id: head.run.id, failures, reason, untilMs: head.dueMs }];
+      }),
     pass: (ms: number) => {
       nowMs += ms;
     },

@@ -12,6 +12,7 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   { weight: 3, arbitrary: fc.constant("ok" as const) },
   fc.constantFrom("offline" as const, "transient" as const, "permanent" as const),
   fc.record({ hintMs: fc.constantFrom(1, 3000, 90_000, 6_775_000) }),
+  fc.record({ holdMs: fc.constantFrom(1, 3000, 90_000, 6_775_000) }),
   fc.record({ lostAnswer: fc.constantFrom("before" as const, "after" as const) }),
   fc.record({
     crash: fc.constantFrom("before" as const, "after" as const, "confirmed" as const, "settling" as const),
@@ -67,6 +68,87 @@ it("DELIV-1 M01 M03: whatever the platform does and whenever the process dies, a
     }),
     { numRuns: 1500 },
   );
+});
+
+describe("an account that is to be silent", () => {
+  const to = (chatId: string) => ({
+    to: { channel: "test", accountId: "default", chatType: "group" as const, chatId },
+  });
+
+  it("M01: tries nothing in any chat meanwhile, and counts it for no text: not as a try, and not as the end of a day of tries", async () => {
+    const warned: object[] = [];
+    const logger = {
+      debug: () => {},
+      info: () => {},
+      error: () => {},
+      warn: (one: object) => warned.push(one),
+    };
+    const world = aWorld({ parts: { logger } });
+    world.enqueue(aText("old", "old"));
+    world.pass(25 * HOUR_MS);
+    for (const chat of ["c2", "c3", "c4"]) world.enqueue(aText(chat, chat, to(chat)));
+    world.order({ holdMs: 6_775_000 });
+    for (let claim = 0; claim < 4; claim++) await world.step();
+    expect(world.now()).toBe(1_000_000 + 25 * HOUR_MS);
+    expect(world.waiting()).toEqual(
+      ["old", "c2", "c3", "c4"].map((id) => ({
+        id,
+        failures: undefined,
+        reason: "no luck",
+        untilMs: world.now() + 6_775_000,
+      })),
+    );
+    expect(warned).toHaveLength(1);
+    while (await world.step());
+    expect(world.faults).toEqual([]);
+    expect(world.letters).toEqual([]);
+    expect(world.chats.size).toBe(4);
+  });
+
+  it("M01: gives up what is two days old when it is woken, in a chat that was not tried either", async () => {
+    const world = aWorld();
+    world.enqueue(aText("one", "one"));
+    world.enqueue(aText("two", "two", to("c2")));
+    world.pass(30 * HOUR_MS);
+    world.order({ holdMs: 24 * HOUR_MS });
+    await world.step();
+    world.pass(19 * HOUR_MS);
+    for (let claim = 0; claim < 2; claim++) {
+      world.wake();
+      await world.step();
+    }
+    expect([...world.results.values()].map(({ reason }) => reason)).toEqual(
+      Array.from({ length: 2 }, () => "It could not be sent for 49 hours."),
+    );
+    expect(world.tries).toEqual([]);
+  });
+
+  it.each([Number.NaN, -1])(
+    "M01: for a time that the platform does not name (%s) is an ordinary failure of each text",
+    async (holdMs) => {
+      const world = aWorld();
+      world.enqueue(aText("one", "one"));
+      world.order({ holdMs });
+      await world.step();
+      expect(world.waiting()).toMatchObject([{ id: "one", failures: 1 }]);
+    },
+  );
+
+  it("M01: and is told so again and again knocks once a second, until its texts are two days old", async () => {
+    const world = aWorld();
+    world.enqueue(aText("one", "one"));
+    world.order({ holdMs: 0 }, { holdMs: 0 }, { holdMs: 0 });
+    for (let claim = 0; claim < 3; claim++) await world.step();
+    expect(world.now() - 1_000_000).toBe(2000);
+    for (let day = 0; day < 4 && world.results.size === 0; day++) {
+      world.order({ holdMs: 24 * HOUR_MS });
+      await world.step();
+    }
+    expect(world.results.get("one")).toEqual({
+      state: "failed",
+      reason: "It could not be sent for 48 hours.",
+    });
+  });
 });
 
 describe("a head that cannot be sent", () => {

@@ -27,6 +27,12 @@ export const refuse = {
   unknownInteraction: () => new ApiError(404, 10062, "Unknown interaction"),
   unknownCommand: () => new ApiError(404, 10063, "Unknown application command"),
   tooManyCommands: () => new ApiError(400, 30032, "Maximum number of application commands reached (100)"),
+  duplicateName: () =>
+    refuse.invalidForm(
+      "name_localizations",
+      "APPLICATION_COMMANDS_DUPLICATE_NAME",
+      "Application command names must be unique",
+    ),
   alreadyAcknowledged: () => new ApiError(400, 40060, "Interaction has already been acknowledged."),
   otherAuthor: () => new ApiError(403, 50005, "Cannot edit a message authored by another user"),
   emptyMessage: () => new ApiError(400, 50006, "Cannot send an empty message"),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { refuse } from "./api-error.ts";
+import { areDistinct, clash, isCalled, withoutIdentical } from "./localized-names.ts";
 import { checkForm } from "./message-form.ts";
 import { snowflake } from "./world.ts";
 
@@ -24,7 +25,7 @@ const option = z.object({
   description_localizations: localized(description),
   required: z.boolean().optional(),
   autocomplete: z.boolean().optional(),
-  choices: z.array(choice).max(25).nullish(),
+  choices: z.array(choice).max(25).refine(areDistinct, "Choice names must be unique").nullish(),
   get options() {
     return z.array(option).max(25).optional();
   },
@@ -40,6 +41,7 @@ const commandForm = z.object({
     .array(option)
     .max(25)
     .refine(requiredFirst, "Required options must be placed before non-required options")
+    .refine(areDistinct, "Option name is already used in these options")
     .optional(),
   default_member_permissions: z.string().nullish(),
   contexts: z.array(z.number().int().min(0).max(2)).nullish(),
@@ -69,8 +71,9 @@ export class Commands {
     return [...this.#byName.values()];
   }
 
-  find(commandName: string): Command | undefined {
-    return this.#byName.get(commandName);
+  /** By its name, or by what it is called in a person's client. */
+  find(word: string, locale = "en-US"): Command | undefined {
+    return this.#byName.get(word) ?? this.list().find((command) => isCalled(command, word, locale));
   }
 
   get(id: string): Command {
@@ -84,12 +87,14 @@ export class Commands {
     const form = checkForm(commandForm, body);
     const existing = this.#byName.get(form.name);
     if (!existing && this.#byName.size >= 100) throw refuse.tooManyCommands();
+    this.#checkNames(form, existing?.id);
     return { command: this.#store(form, existing?.id ?? snowflake()), isNew: !existing };
   }
 
   edit(id: string, body: unknown): Command {
     const existing = this.get(id);
     const form = checkForm(commandForm, { ...existing, ...z.object({}).loose().parse(body) });
+    this.#checkNames(form, id);
     this.#byName.delete(existing.name);
     return this.#store(form, id);
   }
@@ -101,14 +106,19 @@ export class Commands {
   /** PUT: the list becomes exactly this; commands that keep their name keep their id. */
   replaceAll(body: unknown): Command[] {
     const forms = checkForm(z.array(commandForm).max(100), body);
+    if (!areDistinct(forms)) throw refuse.duplicateName();
     const before = new Map(this.#byName);
     this.#byName.clear();
     return forms.map((form) => this.#store(form, before.get(form.name)?.id ?? snowflake()));
   }
 
+  #checkNames(form: CommandForm, id?: string): void {
+    if (this.list().some((other) => other.id !== id && clash(form, other))) throw refuse.duplicateName();
+  }
+
   #store(form: CommandForm, id: string): Command {
     const command = {
-      ...form,
+      ...withoutIdentical(form),
       id,
       application_id: this.#applicationId,
       version: snowflake(),

@@ -16,6 +16,8 @@ export type Fault =
       /** The fields that a form was refused for. */
       readonly errors?: object;
     }
+  /** The service's outer wall, which bars an address: a 429 without JSON and without the service's own headers. */
+  | { readonly kind: "wall"; readonly retryAfterSeconds?: number }
   | { readonly kind: "drop"; readonly when: "before" | "after" }
   | { readonly kind: "hold"; readonly until: Promise<unknown> }
   /** A proxy's page in place of the answer, with status 200; nothing is stored. */

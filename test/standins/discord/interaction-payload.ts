@@ -1,5 +1,6 @@
 import type { Command } from "./commands.ts";
 import type { SlashCall } from "./interactions.ts";
+import { isCalled } from "./localized-names.ts";
 import { type BotAccount, type Channel, isDirect, type User, type World } from "./world.ts";
 
 export interface UseOptions {
@@ -57,27 +58,30 @@ function surroundings({ world, channel, by }: Place): object {
   };
 }
 
-/** A command with its options. What a person's client would not let through is an error of the test. */
-export function commandData(command: Command, options: Readonly<Record<string, string>>): object {
-  const known = command.options ?? [];
-  const missing = known.find(({ name, required }) => required && options[name] === undefined);
-  if (missing) throw new Error(`A person cannot call /${command.name} without "${missing.name}".`);
-  const chosen = Object.entries(options).map(([name, value]) => {
-    const spec = optionOf(command, name);
-    if (spec.choices?.length && !spec.choices.some((choice) => choice.value === value)) {
-      throw new Error(`A person cannot choose "${value}" for "${name}" of /${command.name}.`);
-    }
-    return { name, type: spec.type, value };
+/**
+ * A command with its options, each as the person's client calls it or by its real name; the payload has the real ones. What a client would not let
+ * through is an error of the test.
+ */
+export function commandData(command: Command, { options = {}, locale = "en-US" }: SlashOptions): object {
+  const chosen = Object.entries(options).map(([word, entered]) => {
+    const { name, type, choices } = optionOf(command, word, locale);
+    if (!choices?.length) return { name, type, value: entered };
+    const choice = choices.find((one) => one.value === entered || isCalled(one, entered, locale));
+    if (!choice) throw new Error(`A person cannot choose "${entered}" for "${name}" of /${command.name}.`);
+    return { name, type, value: choice.value };
   });
+  const isGiven = (wanted: string) => chosen.some(({ name }) => name === wanted);
+  const missing = command.options?.find(({ name, required }) => required && !isGiven(name));
+  if (missing) throw new Error(`A person cannot call /${command.name} without "${missing.name}".`);
   return { data: { ...identityOf(command), options: chosen } };
 }
 
 /** Words in an option that the bot completes. */
-export function typingData(command: Command, name: string, typed: string): object {
-  const spec = optionOf(command, name);
-  if (!spec.autocomplete) throw new Error(`Option "${name}" of /${command.name} has no autocomplete.`);
+export function typingData(command: Command, option: string, typed: string, locale?: string): object {
+  const { name, type, autocomplete } = optionOf(command, option, locale);
+  if (!autocomplete) throw new Error(`Option "${name}" of /${command.name} has no autocomplete.`);
   return {
-    data: { ...identityOf(command), options: [{ name, type: spec.type, value: typed, focused: true }] },
+    data: { ...identityOf(command), options: [{ name, type, value: typed, focused: true }] },
   };
 }
 
@@ -90,8 +94,8 @@ function identityOf(command: Command): object {
   return { id: command.id, name: command.name, type: 1, ...scope };
 }
 
-function optionOf(command: Command, name: string) {
-  const spec = command.options?.find((option) => option.name === name);
-  if (!spec) throw new Error(`/${command.name} has no option "${name}".`);
+function optionOf(command: Command, word: string, locale = "en-US") {
+  const spec = command.options?.find((option) => isCalled(option, word, locale));
+  if (!spec) throw new Error(`/${command.name} has no option "${word}".`);
   return spec;
 }

@@ -66,6 +66,7 @@ async function answer(parts: RestParts, request: IncomingMessage, response: Serv
   if (fault?.kind === "hold") await fault.until;
   if (fault?.kind === "rateLimit") return reply(response, rateLimitAnswer(fault));
   if (fault?.kind === "status") return reply(response, refusal(errorOf(fault)));
+  if (fault?.kind === "wall") return wall(response, fault.retryAfterSeconds);
   if (fault?.kind === "page") {
     return void response.writeHead(200, { "content-type": fault.type }).end("<p>Unexpected token</p>");
   }
@@ -106,6 +107,12 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 
 function refusal(error: ApiError): Answer {
   return { status: error.status, body: error };
+}
+
+function wall(response: ServerResponse, retryAfterSeconds: number | undefined): void {
+  response.removeHeader("x-ratelimit-bucket");
+  const retry = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+  response.writeHead(429, { "content-type": "text/html", ...retry }).end("error code: 1015");
 }
 
 /** A 204 must not announce a content type, or clients try to parse the nothing that follows. */
