@@ -3,8 +3,8 @@ import type { Exchange } from "../ports/exchange.ts";
 import type { Clock } from "../ports/host.ts";
 import type { Provenance } from "../ports/run.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
-import { jobRun } from "../runs/job.ts";
-import { exchangeRunId, noteRunId } from "../runs/run-id.ts";
+import { type Job, jobRun } from "../runs/job.ts";
+import { exchangeRunId, nextRoundId, noteRunId, roundOf } from "../runs/run-id.ts";
 import { channelOf, outwardKey } from "../session/describe.ts";
 import type { KeyNames } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
@@ -55,6 +55,22 @@ export async function stepRun(
     step: name,
     ...(announces && speaking?.route !== undefined ? { replyTo: speaking.route } : {}),
   });
+}
+
+const FIRST_LOOK_MS = 1000;
+const LONGEST_LOOK_MS = 60_000;
+
+/** The same turn later: whoever has yielded answers when its subagents have ended. Looked for less and less often, at last once a minute. */
+export function laterTurn(
+  exchange: Exchange,
+  job: Job,
+  runId: string,
+  { clock }: { readonly clock: Clock },
+): NewRun {
+  const nowMs = clock.now();
+  const delayMs = Math.min(FIRST_LOOK_MS * 2 ** Math.min(roundOf(runId), 10), LONGEST_LOOK_MS);
+  const id = nextRoundId(runId, exchange.id, exchange.turn);
+  return jobRun(id, "exchange", { ...job, trigger: "reply-back", atMs: nowMs }, nowMs + delayMs);
 }
 
 /**

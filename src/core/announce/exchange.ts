@@ -1,22 +1,26 @@
+import { untoldBelow } from "../children/parts.ts";
 import type { Config } from "../config.ts";
 import type { SendCheck } from "../delivery/send-check.ts";
-import type { NewRun } from "../ports/engine.ts";
+import type { NewRun, RunQueue } from "../ports/engine.ts";
 import type { Events } from "../ports/events.ts";
 import type { Exchange } from "../ports/exchange.ts";
 import type { Clock } from "../ports/host.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Storage, Write } from "../ports/storage.ts";
 import { type Ending, errorOf } from "../runs/ending.ts";
-import { type Aftermath, type Flow, NOTHING } from "../runs/executor-parts.ts";
+import { type Aftermath, type Begun, type Flow, NOTHING } from "../runs/executor-parts.ts";
 import type { Job } from "../runs/job.ts";
-import { deliveryId, exchangeIdOf } from "../runs/run-id.ts";
+import { deliveryId, exchangeIdOf, roundOf } from "../runs/run-id.ts";
 import { kindOf } from "../session/describe.ts";
 import { type KeyNames, partsOf } from "../session/key.ts";
 import type { Sessions } from "../session/sessions.ts";
 import type { Redactor } from "../transcript/redact.ts";
-import { failureNote, firstRun, stepRun } from "./exchange-runs.ts";
+import { failureNote, firstRun, laterTurn, stepRun } from "./exchange-runs.ts";
 import { stepPrompt } from "./step-prompt.ts";
 import { ANNOUNCE_TURN, advance, type Ended } from "./steps.ts";
+
+/** Of all turns of one exchange. */
+const MAX_YIELDS = 5;
 
 /** What sessions_send hands over. */
 export interface ExchangeRequest {
@@ -45,6 +49,7 @@ interface Parts {
   readonly clock: Clock;
   readonly sessions: Sessions;
   readonly storage: Storage;
+  readonly queue: RunQueue;
   readonly events: Events;
   /** What one session says to another is masked like what it lets read. */
   readonly redactor: Redactor;
@@ -79,22 +84,21 @@ export function createExchanges(parts: Parts): Exchanges {
     open: (request) => opening(request, parts),
     callerLeft: (id, how) =>
       records.update(id, (current) => (current === undefined ? undefined : { ...current, caller: how })),
-    async begin(job, { kind }) {
+    async begin(job, { id, kind }) {
       if (kind === "note") {
         const isNews = await isUnanswered(job);
         return isNews ? { take: "row", prompt: job, ...NOTHING } : { take: "nothing", ...NOTHING };
       }
       const exchange = await current(job);
-      if (exchange === undefined) return { take: "nothing", ...NOTHING };
-      const withdrawn = job.step === "announce" ? await unannounced(exchange, parts) : undefined;
-      if (withdrawn !== undefined) {
-        return { take: "nothing", writes: [settle(withdrawn, parts)], effects: [] };
-      }
-      return { take: "turn", prompt: await stepPrompt(job, exchange, parts) };
+      return exchange === undefined ? { take: "nothing", ...NOTHING } : beginStep(job, id, exchange, parts);
     },
     async after(job, { runId, ending }) {
       const exchange = await current(job);
-      return exchange === undefined ? NOTHING : aftermath(exchange, runId, ending, parts);
+      if (exchange === undefined) return NOTHING;
+      const isPutOff = ending.kind === "yielded" && exchange.turn !== ANNOUNCE_TURN;
+      return isPutOff
+        ? putOff(exchange, job, runId, parts)
+        : aftermath(exchange, runId, ended(ending), parts);
     },
     heard: (ids) =>
       ids.map((id) => ({
@@ -154,13 +158,29 @@ export function forgottenExchanges(runIds: readonly string[]): readonly Write[] 
   }));
 }
 
-async function aftermath(
-  exchange: Exchange,
-  runId: string,
-  ending: Ending,
-  parts: Parts,
-): Promise<Aftermath> {
-  const { exchange: advanced, next } = advance(exchange, ended(ending));
+async function beginStep(job: Job, runId: string, exchange: Exchange, parts: Parts): Promise<Begun> {
+  const withdrawn = job.step === "announce" ? await unannounced(exchange, parts) : undefined;
+  if (withdrawn !== undefined) return { take: "nothing", writes: [settle(withdrawn, parts)], effects: [] };
+  if (roundOf(runId) > 0 && (await untoldBelow(job.sessionKey, [], parts)) > 0) {
+    return { take: "nothing", writes: [], effects: [laterTurn(exchange, job, runId, parts)] };
+  }
+  return { take: "turn", prompt: await stepPrompt(runId, job, exchange, parts) };
+}
+
+/** Somebody who yields has not answered yet: it is asked again when its subagents have ended. An agent that does nothing else is left in the end. */
+async function putOff(exchange: Exchange, job: Job, runId: string, parts: Parts): Promise<Aftermath> {
+  const yields = (exchange.yields ?? 0) + 1;
+  if (yields > MAX_YIELDS) {
+    return aftermath(exchange, runId, { kind: "failed", error: "it yielded again and again" }, parts);
+  }
+  return {
+    writes: [settle({ ...exchange, yields }, parts)],
+    effects: [laterTurn(exchange, job, runId, parts)],
+  };
+}
+
+async function aftermath(exchange: Exchange, runId: string, ended: Ended, parts: Parts): Promise<Aftermath> {
+  const { exchange: advanced, next } = advance(exchange, ended);
   const withdrawn = next.kind === "announce" ? await unannounced(advanced, parts) : undefined;
   const now = withdrawn ?? {
     ...advanced,

@@ -75,6 +75,17 @@ You are the ${place.speaker}; this is turn ${place.turn} of at most ${place.maxT
 When nothing more needs to be said, reply exactly REPLY_SKIP.`;
 }
 
+/** System prompt of a turn that was put off: that of the turn, and what it is about. */
+export function yieldedContext(context: string, asked: string): string {
+  return `${context}
+You yielded before you answered. The other agent wrote:
+${quoted(asked)}`;
+}
+
+/** Input of a turn that was put off. */
+export const YIELD_OVER =
+  "Your subagents have ended, and the other agent still waits for your answer. Answer it now, or reply exactly REPLY_SKIP.";
+
 /** System prompt of the announce step. */
 export function announceContext(exchange: {
   readonly requester: string;

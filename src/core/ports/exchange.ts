@@ -14,6 +14,8 @@ export interface Exchange {
   readonly chain: readonly SessionKey[];
   /** Number of the turn that runs or waits; -1 = the announce step. */
   readonly turn: number;
+  /** Runs of it that yielded instead of answering. Absent = 0. */
+  readonly yields?: number;
   readonly roundOneReply?: string;
   readonly latestReply?: string;
   /** The requester's tool call: still waiting, has the reply in its result, or has returned without it. */

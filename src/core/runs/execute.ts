@@ -1,4 +1,3 @@
-import { channelConfig } from "../config.ts";
 import { type Spoken, spoken } from "../delivery/spoken.ts";
 import { messageOf } from "../errors.ts";
 import { given } from "../given.ts";
@@ -10,10 +9,9 @@ import type { TranscriptInfo } from "../ports/storage.ts";
 import type { KeyNames } from "../session/key.ts";
 import { promptView } from "../transcript/prompt.ts";
 import { promptSized } from "../transcript/prompt-size.ts";
-import { readRecent } from "../transcript/recent.ts";
-import { historyWindow, withoutOldTalk } from "../transcript/window.ts";
 import { conclude, recordOnly, userEntry, withoutPlace } from "./conclude.ts";
 import type { Begun, ExecutorParts, RunContext, RunPlace, StepPrompt } from "./executor-parts.ts";
+import { historyBefore } from "./history.ts";
 import { type Job, toJob } from "./job.ts";
 import { batchRows, begunJob, isCutOff, joinBatch } from "./join-batch.ts";
 import { isUnreachable, patiently } from "./patience.ts";
@@ -170,21 +168,16 @@ function isShared({ chatType }: Session, { scope }: KeyNames): boolean {
 async function conversation(
   { run, session, turn, batched }: RunPlace,
   asked: NewEntry,
-  { config, names, storage }: ExecutorParts,
+  parts: ExecutorParts,
 ): Promise<Pick<RunRequest, "input" | "history">> {
-  const speakers = isShared(session, names);
-  const { maxEntries, maxBytes } = config.agents.defaults.history;
-  const at = { beforeSeq: turn.firstSeq, limit: maxEntries };
-  const mostTalk = (channel: string) => channelConfig(config, channel).groupContext;
-  const before = await readRecent(storage.transcripts, session.sessionId, at, (entries) =>
-    withoutOldTalk(entries, mostTalk),
-  );
+  const speakers = isShared(session, parts.names);
+  const before = await historyBefore(session.sessionId, turn.firstSeq, parts);
   const view = (entry: TranscriptEntry) => promptView(entry, speakers);
   const input = numbered(promptSized(asked), turn, batched.length, run.id);
   const content = [...batched, input].flatMap((row) => view({ ...input, ...row }).content);
   return {
     input: { ...input, content },
-    history: historyWindow(before.map(promptSized), { maxEntries, maxBytes }).map(view),
+    history: before.map(view),
   };
 }
 

@@ -54,9 +54,19 @@ export function exchangeRunId(exchangeId: string, step: number | "announce"): st
   return `${exchangeId}#${step}`;
 }
 
+/** The turn of this run of an exchange once more; each has an id of its own. */
+export function nextRoundId(runId: string, exchangeId: string, turn: number): string {
+  return `${exchangeRunId(exchangeId, turn)}:${roundOf(runId) + 1}`;
+}
+
+/** How often a turn of an exchange was put off before this run of it. */
+export function roundOf(runId: string): number {
+  return Number(/#\d+:(\d+)$/.exec(runId)?.[1] ?? 0);
+}
+
 /** The exchange that a run is a step of; undefined for all other runs. */
 export function exchangeIdOf(runId: string): string | undefined {
-  return /^(send:[^#>]+)(?:#(?:\d+|announce))?$/.exec(runId)?.[1];
+  return /^(send:[^#>]+)(?:#(?:\d+(?::\d+)?|announce))?$/.exec(runId)?.[1];
 }
 
 /** The delivery of what a run said. */
@@ -80,4 +90,9 @@ export const DELIVERIES = "out:";
 
 export function deliveryPool(channel: string, accountId: string): string {
   return joined("out", [channel, accountId]);
+}
+
+/** The pool of a lane of deliveries, which is named after it. */
+export function poolOfLane(lane: string): string {
+  return lane.slice(0, lane.lastIndexOf(":"));
 }

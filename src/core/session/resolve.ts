@@ -110,6 +110,15 @@ function keyReference(
   return isKey ? { by: "key", key } : { by: "sessionId", sessionId: typed, key };
 }
 
+/** Whether this text would be read as a key or a session id, and as no label. */
+export function looksLikeKey(
+  text: string,
+  caller: { readonly key: SessionKey; readonly agentId: string },
+  names: KeyNames,
+): boolean {
+  return uuid.test(text) || /^agent:/i.test(text) || keyReference(text, caller, names).by === "key";
+}
+
 /** The session of a group, a channel, or a thread or topic in one. */
 export function roomKeyOf(agentId: string, { chatType, channel, chatId, threadId }: Address): SessionKey {
   const family = chatType === "group" ? "group" : "channel";

@@ -3,8 +3,8 @@ import { given } from "../given.ts";
 import { type AccessAction, isClamped, mayAccess, SANDBOX_REFUSAL } from "../policy/visibility.ts";
 import type { Session, SessionKey } from "../ports/session.ts";
 import type { Storage } from "../ports/storage.ts";
-import { agentIdOf, isReserved, type KeyNames, partsOf } from "../session/key.ts";
-import { parseReference, type Reference } from "../session/resolve.ts";
+import { agentIdOf, isMainKey, isReserved, type KeyNames, partsOf } from "../session/key.ts";
+import { looksLikeKey, parseReference, type Reference } from "../session/resolve.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { type Answer, type Caller, failure, forbidden } from "./define-tool.ts";
 
@@ -18,6 +18,8 @@ export interface TargetInput {
 interface Found {
   readonly found: true;
   readonly key: SessionKey;
+  /** The key that it was looked up by, where that is not its own. */
+  readonly named?: SessionKey;
   /** Absent: an agent's main session that its first use will make. */
   readonly session?: Session;
   /** The session id that was asked for: the current one, or an older one after a reset. */
@@ -53,31 +55,38 @@ export function createFindTarget(parts: FindTargetParts): FindTarget {
     if (reference.by === "agentMain" && !parts.agentIds.includes(reference.agentId)) {
       return missing(caller, parts, unknownAgent(reference.agentId, parts.agentIds));
     }
-    const { open, refusal } = await visible(await candidatesFor(reference, parts), caller, action, parts);
+    const candidates = await candidatesFor(reference, action, parts);
+    const { open, refusal } = await visible(candidates, caller, action, parts);
     const [only, ...others] = open;
-    if (only === undefined) return missing(caller, parts, refusal ?? notFound(reference));
+    if (only === undefined) return missing(caller, parts, refusal ?? notFound(reference, caller, parts));
     return others.length === 0 ? only : refused(ambiguous(open));
   };
 }
 
-/** Existing sessions and, for an agent's main one, the session to be. */
-async function candidatesFor(reference: Reference, parts: FindTargetParts): Promise<readonly Found[]> {
-  const { sessions, storage } = parts;
+/** Existing sessions and, for an agent's main one, the session to be: for messages by its key, too. */
+async function candidatesFor(
+  reference: Reference,
+  action: AccessAction,
+  parts: FindTargetParts,
+): Promise<readonly Found[]> {
+  const { storage } = parts;
   switch (reference.by) {
     case "key": {
-      const found = existing(await sessions.get(reference.key));
-      return found.length > 0 ? found : threadsNamed(reference.key, parts);
+      const found = await sessionAt(reference.key, parts);
+      if (found.length > 0) return found;
+      const isToBe = action === "send" && isMainOfAgent(reference.key, parts);
+      return isToBe ? [{ found: true, key: reference.key }] : threadsNamed(reference.key, parts);
     }
     case "agentMain": {
-      const session = await sessions.get(reference.key);
-      return session === undefined ? [{ found: true, key: reference.key }] : existing(session);
+      const found = await sessionAt(reference.key, parts);
+      return found.length > 0 ? found : [{ found: true, key: reference.key }];
     }
     case "label": {
       const keys = await storage.index.byLabel(reference.label, reference.agentId, MAX_CANDIDATES);
-      return (await Promise.all(keys.map((key) => sessions.get(key)))).flatMap(existing);
+      return sessionsAt(keys, parts);
     }
     case "sessionId": {
-      const byKey = existing(await sessions.get(reference.key));
+      const byKey = await sessionAt(reference.key, parts);
       // Ids are made in lower case.
       return byKey.length > 0 ? byKey : bySessionId(reference.sessionId.toLowerCase(), parts);
     }
@@ -89,35 +98,30 @@ async function candidatesFor(reference: Reference, parts: FindTargetParts): Prom
 }
 
 /** To Discord a thread is a channel of its own: its bare id stands for the thread's session. */
-async function threadsNamed(
-  key: SessionKey,
-  { sessions, storage }: FindTargetParts,
-): Promise<readonly Found[]> {
+async function threadsNamed(key: SessionKey, parts: FindTargetParts): Promise<readonly Found[]> {
   const bare = partsOf(key);
   if (bare.family !== "channel" || bare.threadId !== undefined) return [];
   const scope = { agentIds: "all", keys: [] } as const;
   const query = { search: bare.chatId, scope, offset: 0, limit: MAX_CANDIDATES };
   const pages = await Promise.all(
-    [false, true].map((archived) => storage.index.list({ ...query, archived })),
+    [false, true].map((archived) => parts.storage.index.list({ ...query, archived })),
   );
   const threads = pages
     .flatMap(({ rows }) => rows)
     .filter(({ session }) => {
-      const parts = partsOf(session.key);
-      if (parts.family !== "channel" || parts.threadId !== bare.chatId) return false;
-      return parts.agentId === bare.agentId && parts.channel === bare.channel;
+      const one = partsOf(session.key);
+      if (one.family !== "channel" || one.threadId !== bare.chatId) return false;
+      return one.agentId === bare.agentId && one.channel === bare.channel;
     });
-  return (await Promise.all(threads.map(({ session }) => sessions.get(session.key)))).flatMap(existing);
+  const keys = threads.map(({ session }) => session.key);
+  return sessionsAt(keys, parts);
 }
 
-async function bySessionId(
-  sessionId: string,
-  { sessions, storage }: FindTargetParts,
-): Promise<readonly Found[]> {
+async function bySessionId(sessionId: string, parts: FindTargetParts): Promise<readonly Found[]> {
+  const { storage } = parts;
   const keys = await storage.index.bySessionId(sessionId);
   const older = keys.length > 0 ? undefined : (await storage.transcripts.info(sessionId))?.sessionKey;
-  const all = older === undefined ? keys : [older];
-  const found = (await Promise.all(all.map((key) => sessions.get(key)))).flatMap(existing);
+  const found = await sessionsAt(older === undefined ? keys : [older], parts);
   return found.map((target) => ({ ...target, sessionId }));
 }
 
@@ -157,17 +161,33 @@ function ambiguous(open: readonly Found[]): Answer {
   return failure("SESSION_AMBIGUOUS", `${open.length} sessions fit; name one by its key: ${keys.join(", ")}`);
 }
 
-function notFound(reference: Reference): Answer {
+/** Says nothing but what the caller typed. */
+function notFound(reference: Reference, { session }: Caller, { names }: FindTargetParts): Answer {
   const asked = reference.by === "label" ? `label "${reference.label}"` : "that key or id";
-  return failure("SESSION_NOT_FOUND", `No session with ${asked} (0 matches). Use a key from sessions_list.`);
+  const isMisplaced = reference.by === "label" && looksLikeKey(reference.label, session, names);
+  const hint = isMisplaced
+    ? "That looks like a session key: keys belong in sessionKey, and agentId alone means that agent's main session."
+    : "Use a key from sessions_list.";
+  return failure("SESSION_NOT_FOUND", `No session with ${asked} (0 matches). ${hint}`);
 }
 
 function unknownAgent(agentId: string, agentIds: readonly string[]): Answer {
   return failure("AGENT_UNKNOWN", `No agent "${agentId}" is configured. Agents: ${agentIds.join(", ")}.`);
 }
 
-function existing(session: Session | undefined): readonly Found[] {
-  return session === undefined ? [] : [{ found: true, key: session.key, session }];
+function isMainOfAgent(key: SessionKey, { names, agentIds }: FindTargetParts): boolean {
+  return isMainKey(key, names) && agentIds.includes(agentIdOf(key, names));
+}
+
+async function sessionsAt(keys: readonly SessionKey[], parts: FindTargetParts): Promise<readonly Found[]> {
+  return (await Promise.all(keys.map((key) => sessionAt(key, parts)))).flat();
+}
+
+/** The session of this key, or that to which it leads. */
+async function sessionAt(key: SessionKey, { sessions }: FindTargetParts): Promise<readonly Found[]> {
+  const session = await sessions.get(key);
+  if (session === undefined) return [];
+  return [{ found: true, key: session.key, session, ...(session.key === key ? {} : { named: key }) }];
 }
 
 function refused(answer: Answer): Target {

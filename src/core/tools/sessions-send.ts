@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Exchanges } from "../announce/exchange.ts";
+import { given } from "../given.ts";
 import { KEY_UNITS, RAW_LABEL_UNITS, REPLY_UNITS } from "../limits.ts";
 import { messageText } from "../message-text.ts";
 import { sendProblem } from "../policy/send-path.ts";
@@ -81,7 +82,8 @@ async function send(asked: Asked, caller: Caller, call: ToolCall, parts: SendPar
   if (!target.found) return target.answer;
   const sessionKey = displayKey(target.key, caller.session.agentId, parts.names);
   const { key: sender, agentId } = caller.session;
-  const problem = sendProblem(target.key, { sender, agentId, chain }, parts.names);
+  const { named } = target;
+  const problem = sendProblem(target.key, given({ sender, agentId, chain, named }), parts.names);
   if (problem !== undefined) {
     return reported(failure(problem.code, problem.reason), target.key, caller, parts);
   }
@@ -114,7 +116,7 @@ async function send(asked: Asked, caller: Caller, call: ToolCall, parts: SendPar
   if (asked.timeoutSeconds === 0) return { runId: id, status: "accepted", sessionKey, delivery };
   const settled = await waitFor(id, asked.timeoutSeconds * 1000, waiter, caller, call, parts.queue);
   return settled === undefined
-    ? leaveEarly(id, sessionKey, asked.timeoutSeconds, caller, parts)
+    ? leaveEarly(id, sessionKey, waitedFor(asked, call), caller, parts)
     : answered(settled, sessionKey, caller, parts);
 }
 
@@ -144,13 +146,18 @@ async function answered(
   { run }: Caller,
   { exchanges, redactor }: SendParts,
 ): Promise<Answer> {
+  const result = resultOf(settled.result);
+  if (result?.status === "yielded") {
+    await exchanges.callerLeft(settled.id, "gone");
+    return putOff(settled.id, sessionKey);
+  }
   // A run may end before its model has read this: then the answer counts as heard only with the row that holds it.
   if (run === undefined) await exchanges.callerLeft(settled.id, "answered");
   else run.heard(settled.id);
   if (settled.state !== "done") {
     return failure("RUN_FAILED", settled.error ?? "The run was stopped.", { runId: settled.id, sessionKey });
   }
-  const reply = resultOf(settled.result)?.reply;
+  const reply = result?.reply;
   const masked = redactor.redact(reply ?? "");
   const { text, cut } = cutText(masked.text, REPLY_UNITS);
   return {
@@ -166,11 +173,28 @@ async function answered(
   };
 }
 
+/** The target goes on when its own subagents have ended, which nobody's call waits for. */
+function putOff(runId: string, sessionKey: string): Answer {
+  return {
+    runId,
+    status: "accepted",
+    delivered: true,
+    notice:
+      "The target has the message and waits for its own subagents before it answers. Do not send it again; the answer comes later and can be read with sessions_history.",
+    sessionKey,
+    delivery: { status: "pending", mode: "announce" },
+  };
+}
+
+function waitedFor({ timeoutSeconds }: Asked, { signal }: ToolCall): string {
+  return signal.aborted ? "before the wait was broken off" : `within ${timeoutSeconds} s`;
+}
+
 /** The wait is over, the run is not: the answer must make a blind repetition look wrong. */
 async function leaveEarly(
   id: string,
   sessionKey: string,
-  seconds: number,
+  waited: string,
   caller: Caller,
   parts: SendParts,
 ): Promise<Answer> {
@@ -182,7 +206,7 @@ async function leaveEarly(
   return {
     runId: id,
     status: "timeout",
-    error: `No answer within ${seconds} s, but the message was handed over and its run ${id} is ${runState}. Do not send it again; read the answer later with sessions_history.`,
+    error: `No answer ${waited}, but the message was handed over and its run ${id} is ${runState}. Do not send it again; read the answer later with sessions_history.`,
     delivered: true,
     runState,
     sessionKey,

@@ -18,6 +18,7 @@ const longestTimerMs = 2 ** 31 - 1;
 
 export function createWaiting(rows: RunRows, clock: Clock): Waiting {
   const waiters = new Map<RunId, Set<{ finish(): void; fail(error: unknown): void }>>();
+  const onAbort = createAborts();
 
   const look = async (id: RunId): Promise<RunRecord | undefined> => {
     const record = rows.get(id);
@@ -34,7 +35,7 @@ export function createWaiting(rows: RunRows, clock: Clock): Waiting {
       new Promise((resolve, reject) => {
         const settle = (answer: () => void): void => {
           cancelTimer();
-          signal?.removeEventListener("abort", finish);
+          forgetSignal();
           const others = waiters.get(id);
           others?.delete(waiter);
           if (others?.size === 0) waiters.delete(id);
@@ -43,7 +44,7 @@ export function createWaiting(rows: RunRows, clock: Clock): Waiting {
         const finish = (): void => settle(() => resolve(look(id)));
         const waiter = { finish, fail: (error: unknown) => settle(() => reject(error)) };
         const cancelTimer = clock.after(Math.min(Math.max(timeoutMs, 0), longestTimerMs), finish);
-        signal?.addEventListener("abort", finish, { once: true });
+        const forgetSignal = signal === undefined ? () => {} : onAbort(signal, finish);
         waiters.set(id, (waiters.get(id) ?? new Set()).add(waiter));
         if (signal?.aborted) finish();
       }),
@@ -56,5 +57,32 @@ export function createWaiting(rows: RunRows, clock: Clock): Waiting {
     closeAll(error) {
       for (const some of [...waiters.values()]) for (const waiter of some) waiter.fail(error);
     },
+  };
+}
+
+/** One listener per signal, however many wait with it: Node.js warns about more than ten. The returned function forgets `act`. */
+function createAborts(): (signal: AbortSignal, act: () => void) => () => void {
+  const heard = new Map<AbortSignal, { readonly acts: Set<() => void>; readonly listener: () => void }>();
+
+  function listenTo(signal: AbortSignal) {
+    const acts = new Set<() => void>();
+    const listener = () => {
+      for (const act of [...acts]) act();
+    };
+    signal.addEventListener("abort", listener, { once: true });
+    const one = { acts, listener };
+    heard.set(signal, one);
+    return one;
+  }
+
+  return (signal, act) => {
+    const { acts, listener } = heard.get(signal) ?? listenTo(signal);
+    acts.add(act);
+    return () => {
+      acts.delete(act);
+      if (acts.size > 0) return;
+      signal.removeEventListener("abort", listener);
+      heard.delete(signal);
+    };
   };
 }
