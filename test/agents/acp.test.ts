@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { getEventListeners } from "node:events";
 import {
-  cpSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -9,22 +9,22 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
-  writeFileSync,
 } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type AcpAgentOptions, acpAgent } from "../../src/agents/acp.ts";
 import type { Block, NewEntry, RunOutcome } from "../../src/core/ports/run.ts";
+import { compiled } from "../compiled.ts";
 import { aRequest } from "../fakes/a-request.ts";
+import { harnessProgram } from "./acp-harness.ts";
 
 const NEVER = new AbortController().signal;
 const SECOND = 1000;
 const root = join(import.meta.dirname, "../..");
-const harnessProgram = join(import.meta.dirname, "acp-harness-main.ts");
-const tsx = createRequire(import.meta.url).resolve("tsx");
+const harness = await harnessProgram();
+const host = await compiled(join(import.meta.dirname, "acp-host-main.ts"));
 
 let directory: string;
 
@@ -60,7 +60,6 @@ function isAlive(pid: number): boolean {
   return !existsSync(stat) || !readFileSync(stat, "utf8").includes(") Z ");
 }
 
-const harnessArgs = (...words: readonly string[]) => ["--import", tsx, harnessProgram, ...words];
 const harnessEnv = () => ({ PIDS: join(directory, "pids") });
 
 /** A runner with the harness of acp-harness-main.ts, which does what `act` says there. */
@@ -70,7 +69,7 @@ function anAgent(
 ) {
   return acpAgent({
     command: process.execPath,
-    args: harnessArgs(act, more),
+    args: [harness, act, more],
     env: { ...harnessEnv(), ...env },
     ...others,
   });
@@ -408,12 +407,11 @@ describe("acpAgent: a harness that fails", () => {
   });
 
   it("SPAWN-11: without the SDK the error says what to install", async () => {
-    const host = join(directory, "host");
-    mkdirSync(join(host, "node_modules"), { recursive: true });
-    cpSync(join(root, "src"), join(host, "src"), { recursive: true });
-    symlinkSync(join(root, "node_modules/zod"), join(host, "node_modules/zod"));
-    writeFileSync(join(host, "package.json"), '{ "type": "module" }');
-    expect(await outcomeInHost(host, join(host, "src"), { command: "sh" })).toEqual({
+    const elsewhere = join(directory, "host.mjs");
+    copyFileSync(host, elsewhere);
+    mkdirSync(join(directory, "node_modules"));
+    symlinkSync(join(root, "node_modules/zod"), join(directory, "node_modules/zod"));
+    expect(await outcomeIn(elsewhere, { command: "sh" })).toEqual({
       status: "error",
       error: 'The package "@agentclientprotocol/sdk" is not installed: npm install @agentclientprotocol/sdk',
     });
@@ -422,8 +420,8 @@ describe("acpAgent: a harness that fails", () => {
 
 describe("acpAgent: a host that has nothing else to do", () => {
   it.each(["echo", "leaves a helper", "crashes"])("ends by itself when the harness %s", async (act) => {
-    const options = { command: process.execPath, args: harnessArgs(act), env: harnessEnv() };
-    expect(await outcomeInHost(directory, join(root, "src"), options)).toHaveProperty("status");
+    const options = { command: process.execPath, args: [harness, act], env: harnessEnv() };
+    expect(await outcomeIn(host, options)).toHaveProperty("status");
   });
 });
 
@@ -467,17 +465,10 @@ describe("acpAgent: what a harness can make us hold", () => {
   });
 });
 
-/** The outcome of a run in a process that does nothing else. Resolves when that process has ended. */
-async function outcomeInHost(cwd: string, src: string, options: AcpAgentOptions): Promise<unknown> {
-  const main = join(cwd, "main.ts");
-  writeFileSync(
-    main,
-    `import { acpAgent } from ${JSON.stringify(join(src, "agents/acp.ts"))};
-     const input = { content: [{ type: "text", text: "hello" }] };
-     const run = acpAgent(${JSON.stringify(options)}).run({ input, report() {} }, new AbortController().signal);
-     run.then((outcome) => console.log(JSON.stringify(outcome)));`,
-  );
-  const { stdout } = await promisify(execFile)(process.execPath, ["--import", tsx, main], { cwd });
+/** The outcome of a run in a process of this program, which does nothing else. Resolves when that process has ended. */
+async function outcomeIn(program: string, options: AcpAgentOptions): Promise<unknown> {
+  const args = [program, JSON.stringify(options)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: directory });
   return JSON.parse(stdout);
 }
 

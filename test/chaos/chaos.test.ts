@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it, vi } from "vitest";
 import type { Address } from "../../src/core/ports/chat.ts";
+import { compiled } from "../compiled.ts";
 import { startBots } from "../crash/bots-process.ts";
 import { makeWorld, type World } from "../crash/crash-setup.ts";
 import type { Fault } from "../standins/discord/faults.ts";
@@ -18,7 +19,7 @@ const FEED_PAUSE_MS = FULL ? 200 : 100;
 const LONGEST_LIFE_MS = FULL ? 1500 : 500;
 /** On average one fault in so many requests. */
 const ONE_FAULT_IN = 12;
-const MAIN = join(import.meta.dirname, "chaos-main.ts");
+const PROGRAM = await compiled(join(import.meta.dirname, "chaos-main.ts"));
 
 it(
   `DELIV-1 DELIV-2 M01 M03 M04: ${CHATS * PER_CHAT} texts per platform, with lost connections, limits, server errors and ${KILLS} kill -9: every chat has them in order, none is lost, none is doubled, and what nobody knows is listed and can be sent again`,
@@ -38,13 +39,13 @@ it(
     const begun = performance.now();
     const fed = sender.feed(chats, PER_CHAT, FEED_PAUSE_MS);
     for (let kill = 1; kill <= KILLS; kill++) {
-      const bots = startBots(setup, MAIN);
+      const bots = startBots(PROGRAM, setup);
       // Some die while they start.
       await Promise.race([bots.ready, kill % 5 === 0 ? pause(Math.random() * 1500) : bots.ready]);
       await pause(Math.random() * LONGEST_LIFE_MS);
       await bots.kill();
     }
-    const last = startBots(setup, MAIN);
+    const last = startBots(PROGRAM, setup);
     await Promise.all([fed, last.ready]);
     await sender.drained(chats);
     const seconds = Math.round((performance.now() - begun) / 1000);

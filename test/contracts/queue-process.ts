@@ -1,7 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { vi } from "vitest";
 import type { NewRun, RunRecord, RunSettlement } from "../../src/core/ports/engine.ts";
+import { compiled } from "../compiled.ts";
 
 /** What a scripted handler in another process tells. */
 export type HandlerEvent =
@@ -43,10 +46,11 @@ export interface QueueProcess extends Answers {
 }
 
 /** Starts a process that opens the engine of `module` (its `openEngine(location)`) and does what it is told. */
-export async function spawnQueueProcess(module: URL, location: object): Promise<QueueProcess> {
-  const program = new URL("./queue-process-main.ts", import.meta.url);
-  const child = fork(program, [module.href, JSON.stringify(location)], {
-    execArgv: ["--import", "tsx"],
+export async function spawnQueueProcess(module: string, location: object): Promise<QueueProcess> {
+  const program = await compiled(join(import.meta.dirname, "queue-process-main.ts"));
+  const engine = pathToFileURL(await compiled(module));
+  const child = fork(program, [engine.href, JSON.stringify(location)], {
+    execArgv: [],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const events: HandlerEvent[] = [];

@@ -358,6 +358,19 @@ export function runQueueContract(name: string, makeHarness: () => Promise<QueueH
         expect((await queue.pending("lane", 2)).map(({ id }) => id)).toEqual(["1", "2"]);
       });
 
+      it("RUN-1: what was accepted before a run is known across lanes, also within one moment", async () => {
+        const { queue } = (await fresh()).engine;
+        for (const id of ["1", "2"]) await queue.enqueue(aRun({ id }));
+        await queue.enqueue(aRun({ id: "command", lane: "other" }));
+        await queue.enqueue(aRun({ id: "3" }));
+        await queue.cancel("1");
+        await queue.enqueue(aRun({ id: "4" }));
+        const earlier = async (id: string) => (await queue.pendingBefore("lane", id)).map((run) => run.id);
+        expect(await earlier("command")).toEqual(["2"]);
+        expect(await earlier("4")).toEqual(["2", "3"]);
+        expect(await earlier("nobody")).toEqual([]);
+      });
+
       it("RUN-1: a run that is parked until it is followed is due when one is queued there, and not for a kind that it ignores", async () => {
         const { queue } = (await fresh()).engine;
         await queue.work("p", 4, async ({ id, attempt }) =>

@@ -1,10 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { CrashSetup } from "./crash-setup.ts";
-
-const MAIN = join(import.meta.dirname, "bots-main.ts");
 
 /** One life of the bots' process. */
 export interface BotsProcess {
@@ -17,9 +14,9 @@ export interface BotsProcess {
   close(): Promise<void>;
 }
 
-/** `main`: another program that understands the same setup and says the same. */
-export function startBots(setup: CrashSetup, main = MAIN): BotsProcess {
-  const child = spawn(process.execPath, ["--import", "tsx", main, JSON.stringify(setup)], {
+/** `program`: bots-main.ts compiled, or one that understands the same setup and says the same. */
+export function startBots(program: string, setup: CrashSetup): BotsProcess {
+  const child = spawn(process.execPath, [program, JSON.stringify(setup)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const accepted: string[] = [];

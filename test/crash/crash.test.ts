@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { compiled } from "../compiled.ts";
 import { startBots } from "./bots-process.ts";
 import { makeWorld, openStore, type World } from "./crash-setup.ts";
 import { judge } from "./verdict.ts";
@@ -10,6 +12,7 @@ const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 5);
 const LONGEST_LIFE_MS = 500;
 /** One for each way to end. */
 const CHILDREN_OF_A_FAN = 3;
+const PROGRAM = await compiled(join(import.meta.dirname, "bots-main.ts"));
 
 it(
   `RUN-2 STORE-4 ANN-4 M03 O01 D06 C03: after ${ROUNDS} kill -9 at random points nothing accepted is lost, nothing is doubled, what was cut off is told, and every child is settled and told once`,
@@ -18,7 +21,7 @@ it(
     const accepted: string[] = [];
     await introduce(world);
     for (let round = 1; round <= ROUNDS; round++) {
-      const bots = startBots(world.setup);
+      const bots = startBots(PROGRAM, world.setup);
       const killed =
         round % 5 === 0
           ? pause(Math.random() * 1500)
@@ -28,7 +31,7 @@ it(
       await bots.kill();
       accepted.push(...bots.accepted);
     }
-    const last = startBots(world.setup);
+    const last = startBots(PROGRAM, world.setup);
     await last.ready;
     // Nobody kills this one: whatever the kills have missed, each way to end is among what is judged.
     world.telegram.say(`fan${ROUNDS + 1} please`);
@@ -52,7 +55,7 @@ it(
 
 /** A first, undisturbed life makes the sessions that others send to. */
 async function introduce(world: World): Promise<void> {
-  const bots = startBots(world.setup);
+  const bots = startBots(PROGRAM, world.setup);
   await bots.ready;
   await askInGroups(world, 0);
   await world.discord.until(() => world.discord.sent.length > 0, "the Discord bot answered");

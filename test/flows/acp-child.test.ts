@@ -1,20 +1,19 @@
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { acpAgent } from "../../src/agents/acp.ts";
 import { scriptedAgent } from "../../src/agents/scripted-agent.ts";
+import { harnessProgram } from "../agents/acp-harness.ts";
 import { aBoard, aFolder, type BoardOptions, use } from "../fakes/a-board.ts";
 import { everythingIn, hangs } from "../fakes/a-spawner.ts";
 import { at } from "../fakes/memory-adapter.ts";
 
-const harness = join(import.meta.dirname, "..", "agents", "acp-harness-main.ts");
-const tsx = createRequire(import.meta.url).resolve("tsx");
+const harness = await harnessProgram();
 const room = at("discord", "channel", "222");
 
 /** A real harness process that does what `act` says. */
 function aHarness(act: string) {
   const env = { PIDS: join(aFolder(), "pids") };
-  return acpAgent({ command: process.execPath, args: ["--import", tsx, harness, act], env });
+  return acpAgent({ command: process.execPath, args: [harness, act], env });
 }
 
 /** The person's message is the input of sessions_spawn; what the tool answered is kept. */

@@ -14,7 +14,8 @@ describe("several processes on one embedded store", () => {
 
   it("STORE-4: two processes that make one store and change one record 500 times each lose nothing", async () => {
     const file = join(temporaryFolder(), "store.sqlite");
-    await Promise.all(["a", "b"].map((name) => startStoreProcess(file, "count", name).ended()));
+    const counting = await Promise.all(["a", "b"].map((name) => startStoreProcess(file, "count", name)));
+    await Promise.all(counting.map((one) => one.ended()));
     const { storage } = open(file);
     const ids = (await storage.records("person").get("discord:1"))?.ids ?? [];
     expect(ids).toHaveLength(1_000);
@@ -29,7 +30,7 @@ describe("several processes on one embedded store", () => {
     "O01: after kill -9 in a write loop (at write %i) nothing acknowledged is missing",
     async (count) => {
       const file = join(temporaryFolder(), "store.sqlite");
-      const writer = startStoreProcess(file, "write", "writer");
+      const writer = await startStoreProcess(file, "write", "writer");
       await writer.hasTold(count);
       await writer.kill();
       const acknowledged = writer.told.at(-1) ?? 0;
@@ -51,7 +52,7 @@ describe("several processes on one embedded store", () => {
   it("O04: a process that is killed inside a transaction leaves neither its lock nor its half", async () => {
     const { file, storage } = open();
     await storage.apply([sessionWrite(aSession(1))]);
-    const holder = startStoreProcess(file, "hold", "holder");
+    const holder = await startStoreProcess(file, "hold", "holder");
     await holder.hasTold(1);
     await holder.kill();
     expect(await storage.records("session").get(aSession(1).key)).toEqual(aSession(1));
@@ -63,7 +64,7 @@ describe("several processes on one embedded store", () => {
     const { file, storage } = open();
     await storage.apply([sessionWrite(aSession(1)), sessionWrite(aSession(2))]);
     await storage.index.list(aQuery());
-    await startStoreProcess(file, "rename", "Renamed").ended();
+    await (await startStoreProcess(file, "rename", "Renamed")).ended();
     const titles = (await storage.index.list(aQuery())).rows.map(({ session }) => session.title);
     expect(titles).toEqual(["Renamed", "Room 2"]);
   });

@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { compiled } from "../../compiled.ts";
 
 /** What another process does with the store: see store-process-main.ts. */
 export type Task = "count" | "write" | "hold" | "rename";
@@ -15,10 +17,10 @@ export interface StoreProcess {
   kill(): Promise<void>;
 }
 
-export function startStoreProcess(file: string, task: Task, name: string): StoreProcess {
-  const program = new URL("./store-process-main.ts", import.meta.url);
+export async function startStoreProcess(file: string, task: Task, name: string): Promise<StoreProcess> {
+  const program = await compiled(join(import.meta.dirname, "store-process-main.ts"));
   const child = fork(program, [file, task, name], {
-    execArgv: ["--import", "tsx"],
+    execArgv: [],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

@@ -3,8 +3,8 @@ import { type Database, openDatabase } from "../../../../src/core/engine/sqlite/
 import type { SqliteEngineOptions } from "../../../../src/core/engine/sqlite/engine.ts";
 import type { ClaimedRun, Engine, RunSettlement } from "../../../../src/core/ports/engine.ts";
 import type { Logger } from "../../../../src/core/ports/host.ts";
+import { sqliteEngine, temporaryFolder } from "./short-engine.ts";
 import { silentLogger } from "./silent-logger.ts";
-import { sqliteEngine, temporaryFolder } from "./sqlite-harness.ts";
 
 export interface OpenedStore {
   /** A connection of its own, to look at the tables or to damage them. */

@@ -141,6 +141,21 @@ describe("the session index", () => {
     expect(await index.byLabel("ops", "main", 5)).toEqual([second.key]);
   });
 
+  it("STORE-8 F04: labels and titles that were stored with parted accents are found, and taken, in both forms", async () => {
+    const index = openIndex();
+    const [one, two] = ["caf\u00e9", "cafe\u0301"];
+    const first = aSession(1, { label: two, title: `Bar ${two}` });
+    index.rebuild([first], []);
+    for (const name of [one, two]) {
+      expect((await index.list(aQuery({ label: name }))).rows).toHaveLength(1);
+      expect((await index.list(aQuery({ search: `BAR ${name}` }))).rows).toHaveLength(1);
+      expect(() => index.touch(aSession(2, { label: name }))).toThrow(
+        expect.objectContaining({ code: "LABEL_IN_USE" }),
+      );
+    }
+    expect((await index.list(aQuery())).rows[0]?.session.title).toBe(`Bar ${two}`);
+  });
+
   it("STORE-4: an index that was derived by other settings knows that it has to be made anew", () => {
     const database = temporaryDatabase();
     expect(openIndex(database).isComplete()).toBe(false);

@@ -1,52 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../../../src/core/clock.ts";
-import { type Database, openDatabase } from "../../../../src/core/engine/sqlite/database.ts";
-import { createSqliteEngine, type SqliteEngineOptions } from "../../../../src/core/engine/sqlite/engine.ts";
-import type { Engine } from "../../../../src/core/ports/engine.ts";
-import type { HarnessTiming, QueueHarness } from "../../../contracts/queue-harness.ts";
+import { openDatabase } from "../../../../src/core/engine/sqlite/database.ts";
+import type { QueueHarness } from "../../../contracts/queue-harness.ts";
 import { type QueueProcess, spawnQueueProcess } from "../../../contracts/queue-process.ts";
-import { silentLogger } from "./silent-logger.ts";
-
-interface Location extends HarnessTiming {
-  readonly file: string;
-}
-
-export function temporaryFolder(): { readonly file: string; remove(): void } {
-  const folder = mkdtempSync(join(tmpdir(), "queue-"));
-  return { file: join(folder, "store.db"), remove: () => rmSync(folder, { recursive: true, force: true }) };
-}
-
-/** Writes nothing but the run ids of turns, in the same transaction; a turn of the run "broken" cannot be written. */
-export function turnLog(database: Database): SqliteEngineOptions["writer"] {
-  database.exec("CREATE TABLE IF NOT EXISTS written (run TEXT)");
-  const insert = database.prepare("INSERT INTO written VALUES (?)");
-  return {
-    applyNow(writes) {
-      for (const write of writes) {
-        if (write.type !== "turn") continue;
-        insert.run(write.runId);
-        if (write.runId === "broken") throw new Error("this turn cannot be written");
-      }
-    },
-    committed() {},
-  };
-}
-
-export function sqliteEngine(
-  database: Database,
-  options: Partial<SqliteEngineOptions> = {},
-): Promise<Engine> {
-  const clock = systemClock;
-  const logger = silentLogger;
-  return createSqliteEngine({ database, clock, logger, writer: turnLog(database), ...options });
-}
-
-/** The entry for other processes, which import it by name. @public */
-export function openEngine({ file, leaseMs = 1_000 }: Location): Promise<Engine> {
-  return sqliteEngine(openDatabase(file), { timing: shortTiming(leaseMs) });
-}
+import { shortTiming, sqliteEngine, temporaryFolder } from "./short-engine.ts";
 
 export async function sqliteHarness(): Promise<QueueHarness> {
   const { file, remove } = temporaryFolder();
@@ -61,7 +17,10 @@ export async function sqliteHarness(): Promise<QueueHarness> {
       return { engine, written: () => written.all<{ run: string }>().map((row) => row.run) };
     },
     async spawn(timing = {}) {
-      const child = await spawnQueueProcess(new URL(import.meta.url), { file, ...timing });
+      const child = await spawnQueueProcess(join(import.meta.dirname, "short-engine.ts"), {
+        file,
+        ...timing,
+      });
       processes.push(child);
       return child;
     },
@@ -71,8 +30,4 @@ export async function sqliteHarness(): Promise<QueueHarness> {
       remove();
     },
   };
-}
-
-function shortTiming(leaseMs: number) {
-  return { heartbeatMs: 100, leaseMs, pollMs: 5, idlePollMs: 10, abandonMs: 500 };
 }
