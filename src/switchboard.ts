@@ -1,6 +1,7 @@
-import { configWarnings } from "./core/config.ts";
+import { configWarnings } from "./core/config-warnings.ts";
 import { startDeliveries } from "./core/delivery/deliveries.ts";
 import type { Undelivered } from "./core/delivery/undelivered.ts";
+import { startUnserved } from "./core/delivery/unserved.ts";
 import { SwitchboardError } from "./core/errors.ts";
 import type { Gateway } from "./core/gateway.ts";
 import { createAdapterHost } from "./core/inbound/adapter-host.ts";
@@ -53,7 +54,8 @@ export async function createSwitchboard(options: SwitchboardOptions): Promise<Sw
   }
 
   async function start(): Promise<void> {
-    const known = { channels: adapters.map(({ channel }) => channel), agentIds: services.agentIds };
+    const { agentIds, owners } = services;
+    const known = { channels: adapters.map(({ channel }) => channel), agentIds, owners };
     for (const warning of configWarnings(config, known)) services.logger.warn({}, warning);
     learnSecrets();
     const { maxConcurrent, subagents } = config.agents.defaults;
@@ -64,10 +66,10 @@ export async function createSwitchboard(options: SwitchboardOptions): Promise<Sw
       await queue.work(COMMAND_POOL, COMMAND_SLOTS, createCommandHandler({ ...services, ...doors })),
     );
     working.push(await queue.work(OVERHEARD_POOL, 1, services.overheard.sweep));
+    const outbox = { ...services, mask: (text: string) => exactRedactor.redact(text).text };
+    working.push(startUnserved(adapters, outbox));
     for (const adapter of adapters) {
-      working.push(
-        startDeliveries(adapter, { ...services, mask: (text) => exactRedactor.redact(text).text }),
-      );
+      working.push(startDeliveries(adapter, outbox));
       await adapter.start(createAdapterHost(adapter, { ...services, ...doors, onReady: learnSecrets }));
     }
   }

@@ -57,6 +57,12 @@ export function createChildren(parts: ChildParts) {
     },
   };
 
+  /** Whether what is said in its thread still comes to an ended task. */
+  async function holdsThread({ key, outcome, thread }: Child): Promise<boolean> {
+    const session = outcome && thread && (await parts.sessions.get(key));
+    return session !== undefined && session.archivedAtMs === undefined;
+  }
+
   return {
     ...flow,
     ...createSpawning(parts),
@@ -77,10 +83,11 @@ export function createChildren(parts: ChildParts) {
     },
     /** Ids of the open tasks that this session waits for. */
     atWork: (key: SessionKey) => openBelow(key, parts),
+    holdsThread,
     /** An ended task gives the thread that it still holds back to its room. false: it holds none. */
-    async release({ key, outcome, thread }: Child): Promise<boolean> {
-      const session = outcome && thread && (await parts.sessions.get(key));
-      if (session === undefined || session.archivedAtMs !== undefined) return false;
+    async release(child: Child): Promise<boolean> {
+      if (!(await holdsThread(child))) return false;
+      const { key, thread } = child;
       await parts.storage.apply(archiving({ key, ...given({ thread }) }, parts.clock.now(), parts));
       return true;
     },

@@ -16,7 +16,7 @@ import { completionRun, eventProvenance, upkeepRun } from "./child-runs.ts";
 import { withTold } from "./family.ts";
 import { completeOrigin } from "./origin.ts";
 import { type ChildParts, childWrite, listenerOf, taskOf, untoldBelow } from "./parts.ts";
-import { afterTaskRun, familyWrite } from "./settle.ts";
+import { afterTaskRun, familyWrite, timeLeftMs } from "./settle.ts";
 import { statsLine } from "./stats-line.ts";
 import { isHeldBack, siblings } from "./together.ts";
 import { type ChildEvent, childContext, completionRow, completionTurn } from "./wording.ts";
@@ -51,7 +51,7 @@ export async function beginCompletion(
       ...given({ extraSystemPrompt: task && rulesOf(task, parts) }),
     },
     telling: ids,
-    ...given({ withinMs: task && timeLeft(task, parts) }),
+    ...given({ withinMs: task && timeLeftMs(task, parts.clock.now()) }),
     mayRepeat: mayRepeat(job, run.attempt),
   };
 }
@@ -78,12 +78,6 @@ export async function afterCompletion(
     writes: [...told.writes, ...own.writes],
     effects: [...told.effects, ...own.effects, ...apology(child, job, ended, parts)],
   };
-}
-
-/** What is left of the time that the whole task of a requester has; 0 = no limit. */
-function timeLeft({ timeoutSeconds, startedAtMs, spawnedAtMs }: Child, { clock }: ChildParts): number {
-  if (timeoutSeconds === 0) return 0;
-  return Math.max(1, (startedAtMs ?? spawnedAtMs) + timeoutSeconds * 1000 - clock.now());
 }
 
 /** The rules that stand in front of every run of a child. */

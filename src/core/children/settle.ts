@@ -176,12 +176,18 @@ function resultOf(ending: Ending): string | undefined {
   return cutText(ending.spoken.text, LONGEST_RESULT).text;
 }
 
+/** What is left of the time that a whole task has, in ms; 0 = no limit. A clock that was set back makes it no longer than it was at the beginning. */
+export function timeLeftMs({ timeoutSeconds, startedAtMs, spawnedAtMs }: Child, nowMs: number): number {
+  if (timeoutSeconds === 0) return 0;
+  const wholeMs = timeoutSeconds * 1000;
+  return Math.min(wholeMs, Math.max(1, (startedAtMs ?? spawnedAtMs) + wholeMs - nowMs));
+}
+
 /** While nobody runs, only a run of its own can notice that the time is up. */
 function deadline(child: Child, { clock }: ChildParts) {
-  const { timeoutSeconds, startedAtMs, spawnedAtMs } = child;
-  if (timeoutSeconds === 0) return [];
-  const dueMs = (startedAtMs ?? spawnedAtMs) + timeoutSeconds * 1000;
-  return [upkeepRun(child, "deadline", { nowMs: clock.now(), dueMs, aside: true })];
+  const nowMs = clock.now();
+  const leftMs = timeLeftMs(child, nowMs);
+  return leftMs === 0 ? [] : [upkeepRun(child, "deadline", { nowMs, dueMs: nowMs + leftMs, aside: true })];
 }
 
 /** What a child with a thread could not say itself is said there for it. */

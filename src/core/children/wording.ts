@@ -1,6 +1,6 @@
 import { neutralizeMarkers, quoted } from "../announce/wording.ts";
 import type { Child, ChildOutcome } from "../ports/child.ts";
-import { cleanLine } from "../session/describe.ts";
+import { cleanLine } from "../text/lines.ts";
 import { cutText } from "../transcript/limits.ts";
 
 /** What models read about subagents. English, neutral, stable. */

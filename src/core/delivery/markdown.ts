@@ -6,29 +6,55 @@ import { sourceBlocks } from "./source-blocks.ts";
 const STRETCH = 2_000;
 const STRETCH_WITH_DEFINITIONS = 500;
 
+/** Without any of it a text is one text token. */
+const MAY_BE_MARKUP = /[\\<`*~[_&]|^ |:\/\/|www\./i;
+/** What `clean` replaces. */
+const UNCLEAN = /[\r\0\ud800-\udfff]/;
+
 /**
  * Reads Markdown (GFM) into marked's tokens, in time proportional to its length, whatever it holds. Line ends become `\n`,
  * blank lines before and white space after the text go, characters that no platform takes become U+FFFD.
  */
 export function parseMarkdown(source: string): readonly MarkedToken[] {
-  const tokenizer = new BoundedTokenizer();
-  const lexer = new Lexer({ gfm: true, tokenizer });
-  for (const block of sourceBlocks(clean(source))) lexer.blockTokens(block, lexer.tokens);
+  const text = clean(source);
+  const tokenizer = new BoundedTokenizer(text.length);
+  const lexer = new QuickLexer({ gfm: true, tokenizer });
+  for (const block of sourceBlocks(text)) {
+    if (tokenizer.isSpent) {
+      lexer.tokens.push({ type: "paragraph", raw: block, text: block, tokens: lexer.inline(block.trimEnd()) });
+      continue;
+    }
+    const runs = lexer.inlineQueue.length;
+    tokenizer.enterBlock(block);
+    lexer.blockTokens(block, lexer.tokens);
+    tokenizer.spend(lexer.inlineQueue.length - runs);
+  }
 
   const hasDefinitions = Object.keys(lexer.tokens.links).length > 0;
   // Where there are no definitions marked would look for references to them all the same, and slowly.
   if (!hasDefinitions) Reflect.deleteProperty(lexer.tokens, "links");
   const length = hasDefinitions ? STRETCH_WITH_DEFINITIONS : STRETCH;
   for (const { src, tokens } of lexer.inlineQueue) {
-    for (let rest = src; rest !== ""; ) {
-      const end = stretchEnd(rest, length);
-      tokenizer.refill();
+    for (const stretch of stretches(src, length)) {
+      tokenizer.enterStretch(stretch);
       lexer.state.inLink = false;
-      lexer.inlineTokens(rest.slice(0, end), tokens);
-      rest = rest.slice(end);
+      lexer.inlineTokens(stretch, tokens);
     }
   }
   return known(lexer.tokens);
+}
+
+/** marked's lexer, but with few words about text that cannot hold markup. */
+class QuickLexer extends Lexer {
+  override inlineTokens(source: string, tokens: Token[] = []): Token[] {
+    if (source === "" || MAY_BE_MARKUP.test(source)) return super.inlineTokens(source, tokens);
+    const last = tokens.at(-1);
+    if (last?.type === "text") {
+      last.raw += source;
+      last.text += source;
+    } else tokens.push({ type: "text", raw: source, text: source });
+    return tokens;
+  }
 }
 
 /** marked types its tokens for extensions too; no extension is registered here, so only its own occur. */
@@ -37,11 +63,21 @@ export function known(tokens: readonly Token[] | undefined): readonly MarkedToke
 }
 
 function clean(source: string): string {
-  return source
-    .replace(/\r\n?/g, "\n")
-    .replace(/[\0\p{Surrogate}]/gu, "\ufffd")
-    .replace(/^(?:[ \t]*\n)+/, "")
-    .trimEnd();
+  const text = UNCLEAN.test(source)
+    ? source.replace(/\r\n?/g, "\n").replace(/[\0\p{Surrogate}]/gu, "\ufffd")
+    : source;
+  return text.replace(/^(?:[ \t]*\n)+/, "").trimEnd();
+}
+
+function stretches(text: string, length: number): readonly string[] {
+  if (text.length <= length) return [text];
+  const all: string[] = [];
+  for (let rest = text; rest !== ""; ) {
+    const end = stretchEnd(rest, length);
+    all.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  return all;
 }
 
 /** After a line or sentence if possible, because marks seldom reach beyond it; a long address stays whole up to twice the length. */

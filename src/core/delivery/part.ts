@@ -5,8 +5,8 @@ export interface Measure {
   readonly limit: number;
   /** Turns text into markup. */
   readonly escape?: (text: string, isCode: boolean) => string;
-  /** What one UTF-16 unit of text counts; 1 without it. */
-  readonly weigh?: (unit: number) => number;
+  /** What a text counts: its units, or more than that for some of them. */
+  readonly weigh?: (text: string) => number;
 }
 
 /** A frame that is open, within those that were open before it. */
@@ -40,8 +40,26 @@ export interface Added {
   readonly end: number;
 }
 
+/** A part's text with its open frames. */
+interface Framed {
+  readonly text: string;
+  readonly used: number;
+  readonly top: Level | undefined;
+}
+
+interface Fit {
+  readonly end: number;
+  readonly size: number;
+}
+
+/** Where text is to go: what it costs there, and how much room there is. */
+interface Space {
+  readonly measure: Measure;
+  readonly prefix: string;
+  readonly room: number;
+}
+
 const NO_MARKS: Frame = { open: "", close: "" };
-const LINE_BREAK = 10;
 /** No frame is written that would leave less than this for the text in it. */
 const MIN_TEXT = 2;
 
@@ -65,19 +83,21 @@ export function withText(
 ): Added {
   const start = part.text === "" && piece.kind === "text" ? afterSpace(piece.text, from, to) : from;
   if (start === to) return { part, end: to };
-  const framed = withFrames(part);
+  const framed = withFrames(part, part.top);
   if (!framed) return { part, end: from };
-  const { measure, text, used, isBlank, top } = framed;
+  const { measure, isBlank } = part;
+  const { top } = framed;
   const isCode = piece.kind === "code";
   const prefix = (isCode ? top?.codePrefix : top?.textPrefix) ?? "";
-  const fits = fitting(measure, prefix, piece.text, { start, to, room: room - (used - part.used) });
+  const left = room - (framed.used - part.used);
+  const fits = fitting({ measure, prefix, room: left }, piece.text, start, to);
   if (fits.end === start) return { part, end: from };
   const added = piece.text.slice(start, fits.end);
   const escaped = measure.escape?.(added, isCode) ?? added;
   const next = {
     measure,
-    text: text + (top && added.includes("\n") ? prefixed(escaped, isCode, top) : escaped),
-    used: used + fits.size,
+    text: framed.text + (top && added.includes("\n") ? prefixed(escaped, isCode, top) : escaped),
+    used: framed.used + fits.size,
     isBlank: isBlank && !/\S/.test(added),
     top,
   };
@@ -95,61 +115,61 @@ function roomOf({ measure, used }: Part): number {
   return measure.limit - used;
 }
 
-/** With every open frame written; undefined if they do not fit. A part without text has less of them or none instead. */
-function withFrames(part: Part): Part | undefined {
-  if (!part.top || part.top.written) return part;
-  const { measure, isBlank } = part;
-  const pending: Level[] = [];
-  let { text, used } = part;
-  let top: Level | undefined = part.top;
-  for (; top && !top.written; top = top.parent) pending.push(top);
-  for (let level = pending.pop(); level; level = pending.pop()) {
-    const chosen = choose(level, top, { measure, used }) ?? (part.text === "" ? nothing : undefined);
-    if (!chosen) return undefined;
-    text += chosen.opening;
-    used += chosen.size;
-    top = written(level, top, chosen.frame);
-  }
-  return { measure, text, used, isBlank, top };
+/** With `level` and those around it written; undefined if they do not fit. A part without text has less of them or none instead. */
+function withFrames(part: Part, level: Level | undefined): Framed | undefined {
+  if (!level || level.written) return { text: part.text, used: part.used, top: level };
+  const outer = withFrames(part, level.parent);
+  if (!outer) return undefined;
+  const room = part.measure.limit - outer.used;
+  const chosen = choose(level, outer.top, room, part.measure.limit) ?? (part.text === "" ? NOTHING : undefined);
+  if (!chosen) return undefined;
+  return {
+    text: outer.text + chosen.opening,
+    used: outer.used + chosen.size,
+    top: written(level, outer.top, chosen.frame),
+  };
 }
 
-const nothing = { frame: NO_MARKS, opening: "", size: 0 };
+const NOTHING = { frame: NO_MARKS, opening: "", size: 0 };
 
-function choose(
-  { frame, isBegun }: Level,
-  parent: Level | undefined,
-  at: { measure: Measure; used: number },
-) {
-  const { limit } = at.measure;
-  for (const candidate of frame.bare ? [frame, frame.bare] : [frame]) {
+function choose({ frame, isBegun }: Level, parent: Level | undefined, room: number, limit: number) {
+  for (let candidate: Frame | undefined = frame; candidate; candidate = candidate.bare) {
     const opening = marks(isBegun ? (candidate.reopen ?? candidate.open) : candidate.open, parent);
     const size = opening.length + marks(candidate.close, parent).length;
     const isSmall = !candidate.bare || size <= limit / 2;
-    if (isSmall && size <= limit - at.used - MIN_TEXT) return { frame: candidate, opening, size };
+    if (isSmall && size <= room - MIN_TEXT) return { frame: candidate, opening, size };
   }
   return undefined;
 }
 
-function fitting(
-  { weigh }: Measure,
-  prefix: string,
-  text: string,
-  { start, to, room }: { start: number; to: number; room: number },
-): { readonly end: number; readonly size: number } {
-  if (!weigh && prefix === "") {
-    const end = Math.min(to, start + Math.max(room, 0));
-    return { end, size: end - start };
+/** How much of the text fits, and what that counts. No unit counts less than 1. */
+function fitting(space: Space, text: string, start: number, to: number): Fit {
+  const most = Math.min(to, start + Math.max(space.room, 0));
+  const size = sizeOf(text.slice(start, most), space);
+  if (size <= space.room) return { end: most, size };
+  return bisected(space, text, start, most);
+}
+
+function bisected(space: Space, text: string, start: number, beyond: number): Fit {
+  let fit = { end: start, size: 0 };
+  for (let above = beyond; above - fit.end > 1; ) {
+    const end = Math.floor((fit.end + above) / 2);
+    const size = fit.size + sizeOf(text.slice(fit.end, end), space);
+    if (size <= space.room) fit = { end, size };
+    else above = end;
   }
-  const lineWeight = 1 + prefix.length;
-  let size = 0;
-  let end = start;
-  for (; end < to; end++) {
-    const unit = text.charCodeAt(end);
-    const weight = unit === LINE_BREAK ? lineWeight : (weigh?.(unit) ?? 1);
-    if (size + weight > room) break;
-    size += weight;
-  }
-  return { end, size };
+  return fit;
+}
+
+function sizeOf(text: string, { measure, prefix }: Space): number {
+  const size = measure.weigh?.(text) ?? text.length;
+  return prefix === "" ? size : size + prefix.length * lineBreaksIn(text);
+}
+
+function lineBreaksIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
+  return count;
 }
 
 function unwritten(frame: Frame, isBegun: boolean, parent: Level | undefined): Level {

@@ -39,9 +39,9 @@ class BlockWriter {
   #block(token: MarkedToken) {
     switch (token.type) {
       case "heading":
-        return this.#out.orLiterally(token.raw.trim(), () => this.#heading(token));
+        return this.#out.orLiterally(token.raw, () => this.#heading(token));
       case "blockquote":
-        return this.#out.orLiterally(token.raw.trim(), () => this.#quote(token));
+        return this.#out.orLiterally(token.raw, () => this.#quote(token));
       case "list":
         return this.#list(token);
       case "code":
@@ -61,9 +61,8 @@ class BlockWriter {
 
   #heading({ depth, tokens }: Tokens.Heading): void {
     const frame = this.#dialect.heading?.(depth);
-    const write = () => this.#out.inline(known(tokens));
-    if (frame) this.#out.framed(frame, write);
-    else this.#out.styled("bold", "**", write);
+    if (frame) this.#out.framed(frame, () => this.#out.inline(known(tokens)));
+    else this.#out.styled("bold", "**", () => this.#out.inline(known(tokens)));
   }
 
   /** No platform shows a quote within a quote. */
@@ -78,11 +77,11 @@ class BlockWriter {
     items.forEach((item, index) => {
       const before = items[index - 1];
       if (before) this.#out.text("\n".repeat(Math.max(lineBreaksAtEnd(before.raw), 1)));
-      const dot = /^\s*\d+([.)])/.exec(item.raw)?.[1] ?? ".";
-      const marker = ordered ? `${Number(start) + index}${dot} ` : this.#dialect.bullet;
+      const marker = ordered ? `${Number(start) + index}${delimiterOf(item)} ` : this.#dialect.bullet;
       const frame = { open: marker, close: "", reopen: "", indent: " ".repeat(marker.length) };
-      const write = () => this.#out.framed(frame, () => this.blocks(known(item.tokens)));
-      this.#out.orLiterally(item.raw.trim(), write);
+      this.#out.orLiterally(item.raw, () =>
+        this.#out.framed(frame, () => this.blocks(known(item.tokens))),
+      );
     });
   }
 
@@ -107,6 +106,10 @@ class BlockWriter {
       this.#out.inline(known(tokens));
     });
   }
+}
+
+function delimiterOf({ raw }: Tokens.ListItem): string {
+  return /^\s*\d+([.)])/.exec(raw)?.[1] ?? ".";
 }
 
 function lineBreaksAtEnd(raw: string): number {

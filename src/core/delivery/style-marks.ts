@@ -12,6 +12,7 @@ interface StyleMark {
 export type InlineToken = MarkedToken | StyleMark;
 
 const SPOILER = "||";
+const BARS = literal(SPOILER);
 const TAG_STYLES: ReadonlyMap<string, Style> = new Map([
   ["b", "bold"],
   ["strong", "bold"],
@@ -38,7 +39,7 @@ interface Candidate {
  */
 export function withStyleMarks(tokens: readonly MarkedToken[]): readonly InlineToken[] {
   if (!tokens.some(mayHoldMark)) return tokens;
-  const found: InlineToken[] = tokens.flatMap(splitAtBars);
+  const found = splitAtBars(tokens);
   const opened: { at: number; name: string }[] = [];
   found.forEach((token, at) => {
     const candidate = candidateOf(found, at);
@@ -60,12 +61,21 @@ function mayHoldMark(token: MarkedToken): boolean {
   return token.type === "text" && token.text.includes(SPOILER);
 }
 
-function splitAtBars(token: MarkedToken): readonly MarkedToken[] {
-  if (token.type !== "text" || !token.text.includes(SPOILER)) return [token];
-  return token.text
-    .split(/(\|\|)/)
-    .filter(Boolean)
-    .map(literal);
+function splitAtBars(tokens: readonly MarkedToken[]): InlineToken[] {
+  const found: InlineToken[] = [];
+  for (const token of tokens) {
+    if (token.type !== "text" || !token.text.includes(SPOILER)) {
+      found.push(token);
+      continue;
+    }
+    const [first = "", ...others] = token.text.split(SPOILER);
+    if (first !== "") found.push(literal(first));
+    for (const text of others) {
+      found.push(BARS);
+      if (text !== "") found.push(literal(text));
+    }
+  }
+  return found;
 }
 
 function literal(text: string): Tokens.Text {
@@ -75,7 +85,7 @@ function literal(text: string): Tokens.Text {
 function candidateOf(tokens: readonly InlineToken[], at: number): Candidate | undefined {
   const token = tokens[at];
   if (token?.type === "html") return tagCandidate(token.raw);
-  if (token?.type !== "text" || token.text !== SPOILER) return undefined;
+  if (token !== BARS || tokens[at - 1] === BARS || tokens[at + 1] === BARS) return undefined;
   const before = tokens[at - 1]?.raw.at(-1) ?? " ";
   const after = tokens[at + 1]?.raw[0] ?? " ";
   const mayOpen = /\S/.test(after) && !/[\p{L}\p{N}]/u.test(before);

@@ -10,7 +10,7 @@ import { DELIVERIES, deliveryLane } from "../runs/run-id.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { shortLine } from "../text/short-line.ts";
 import type { Redactor } from "../transcript/redact.ts";
-import { burial, dismissal, LETTER_LIST, openEntries, retryRun } from "./dead-letter.ts";
+import { burial, dismissal, LETTER_LIST, nextId, openEntries, retryRun } from "./dead-letter.ts";
 import { toParcel } from "./parcel.ts";
 
 const LONGEST_BEGINNING = 72;
@@ -68,6 +68,8 @@ export interface Undelivered {
    * what has no session any more stays, and what does not arrive, for whatever reason, is listed again.
    */
   retry(ids: readonly RunId[]): Promise<number>;
+  /** How many of these were sent again, whoever asked for it; as long as that run is known. */
+  countRetried(ids: readonly RunId[]): Promise<number>;
   /** Forgets these. How many there were. */
   dismiss(ids: readonly RunId[]): Promise<number>;
   /** Costs the same however much there is. */
@@ -96,6 +98,10 @@ export function createUndelivered(parts: UndeliveredParts): Undelivered {
       let count = 0;
       for (const id of await among(ids)) if (await retryOne(id, parts)) count += 1;
       return count;
+    },
+    async countRetried(ids) {
+      const retries = await Promise.all(ids.map((id) => parts.queue.get(nextId(id))));
+      return retries.filter((run) => run !== undefined).length;
     },
     async dismiss(ids) {
       const found = await among(ids);

@@ -1,7 +1,7 @@
 import { given } from "../given.ts";
 import type { ChatType } from "../ports/chat.ts";
 import type { Session, SessionKey, SessionKind } from "../ports/session.ts";
-import { withoutInvisible } from "../text/invisible.ts";
+import { cleanLine } from "../text/lines.ts";
 import { isMainKey, type KeyNames, mainKey, type ParsedKey, partsOf, withoutAgent } from "./key.ts";
 
 const MAX_TITLE_LENGTH = 128;
@@ -123,11 +123,6 @@ export function cleanLabel(text: string): CleanLabel {
   if (length === 0) return { ok: false, reason: "A label needs at least one visible character." };
   if (length <= MAX_LABEL_LENGTH) return { ok: true, label };
   return { ok: false, reason: `A label has at most ${MAX_LABEL_LENGTH} characters; this one has ${length}.` };
-}
-
-/** Without what nobody sees, and all white space single blanks. */
-export function cleanLine(text: string): string {
-  return withoutInvisible(text).replace(/\s+/gu, " ").trim();
 }
 
 function roomToken(room: Extract<ParsedKey, { family: "group" | "channel" }>, title = ""): string {

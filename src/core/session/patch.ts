@@ -27,6 +27,8 @@ export function patched(session: Session, patch: SessionPatch, nowMs: number): S
     patch.label === undefined || patch.label === null ? patch.label : labelOf(patch.label),
   );
   assign(next, "sendPolicy", patch.sendPolicy);
+  // The silence is over, as far as somebody can say so.
+  if (patch.sendPolicy === "allow" || patch.sendPolicy === null) delete next.withheld;
   assign(next, "modelOverride", patch.model);
   assign(next, "thinkingLevel", patch.thinkingLevel);
   assign(next, "verboseLevel", patch.verboseLevel);

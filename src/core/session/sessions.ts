@@ -27,8 +27,8 @@ export interface Sessions {
   opening(key: SessionKey, agentId: string): RecordWrite;
   /** SESSION_NOT_FOUND when there is none: changing never creates. */
   change(key: SessionKey, change: (current: Session) => Session): Promise<Session>;
-  /** A new session id; what was said stays readable by the old one. The same cause again changes nothing. */
-  reset(key: SessionKey, cause?: string): Promise<Session>;
+  /** A new session id; what was said stays readable by the old one. `from`: only while this one is the session's id. */
+  reset(key: SessionKey, from?: string): Promise<Session>;
   /** Removes the entry, not what was said: runs of it may still be writing. SESSION_PROTECTED for a main session. */
   remove(key: SessionKey): Promise<Session>;
 }
@@ -88,11 +88,11 @@ export function createSessions(parts: {
       const born = birth(key, agentId);
       return { type: "record", table: "session", key, change: (current) => current ?? newSession(born) };
     },
-    reset: (key, cause) => {
+    reset: (key, from) => {
       const [newId, nowMs] = [clock.uuid(), clock.now()];
       return change(key, (current) => {
-        if (cause !== undefined && current.resetBy === cause) return current;
-        return { ...afterReset(current, newId, nowMs), ...given({ resetBy: cause }) };
+        const isMeant = from === undefined || current.sessionId === from;
+        return isMeant ? afterReset(current, newId, nowMs) : current;
       });
     },
     async remove(key) {

@@ -28,10 +28,17 @@ export async function replace(path: string, texts: AsyncIterable<string>): Promi
   const file = await open(fresh, "w", ownerOnly);
   let size = 0;
   try {
-    for await (const text of texts) size += (await file.write(text)).bytesWritten;
-  } finally {
+    for await (const text of texts) {
+      // Writes all of it or throws; a single write may stop where the disk is full.
+      await file.appendFile(text);
+      size += Buffer.byteLength(text);
+    }
+  } catch (error) {
     await file.close();
+    await removeFile(fresh);
+    throw error;
   }
+  await file.close();
   await rename(fresh, path);
   return size;
 }

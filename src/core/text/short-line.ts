@@ -1,4 +1,4 @@
-import { cleanLine } from "../session/describe.ts";
+import { cleanLine } from "./lines.ts";
 
 /** Of a text that somebody wrote; only its beginning is ever shown. */
 const LOOKED_AT = 8000;

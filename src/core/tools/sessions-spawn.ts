@@ -2,7 +2,7 @@ import { z } from "zod";
 import { childIdFor } from "../children/child-id.ts";
 import type { Children } from "../children/children.ts";
 import { originAt } from "../children/origin.ts";
-import { THINKING_LEVELS } from "../config-schema.ts";
+import { THINKING_LEVELS } from "../config-agents.ts";
 import { deliveryFailureOf, type ErrorCode, messageOf, SwitchboardError } from "../errors.ts";
 import { given } from "../given.ts";
 import { RAW_LABEL_UNITS } from "../limits.ts";

@@ -10,8 +10,9 @@ import {
   viewOf,
 } from "../children/task-tree.ts";
 import { stateWords, type TaskView, viewName } from "../children/task-view.ts";
-import { cleanLine, displayKey } from "../session/describe.ts";
+import { displayKey } from "../session/describe.ts";
 import type { KeyNames } from "../session/key.ts";
+import { cleanLine } from "../text/lines.ts";
 import { MASK_NOTICE } from "../transcript/redact-mask.ts";
 import {
   type Answer,

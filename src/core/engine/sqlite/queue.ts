@@ -57,6 +57,10 @@ export function createQueue(parts: QueueParts): RunQueue {
       assertOpen();
       return rows.pending(lane, limit);
     },
+    async pendingBefore(lane, id) {
+      assertOpen();
+      return rows.pendingBefore(lane, id);
+    },
     async next(id, except) {
       assertOpen();
       return rows.next(id, except);

@@ -20,8 +20,8 @@ export function rowStatement(query: RowQuery): RowStatement | undefined {
     ...inScope,
     ...when(query.kinds, (kinds) => ["kind IN (SELECT value FROM json_each(?))", JSON.stringify(kinds)]),
     ...when(query.agentId, (agentId) => ["agent_id = ?", agentId]),
-    ...when(query.label, (label) => ["label = ?", label]),
-    ...when(query.search, (search) => ["instr(search, ?) > 0", search.toLowerCase()]),
+    ...when(query.label, (label) => ["label = ?", label.normalize("NFC")]),
+    ...when(query.search, (search) => ["instr(search, ?) > 0", searchForm(search)]),
     ...when(query.activeSinceMs, (since) => ["updated_at >= ?", since]),
   ];
   const where = conditions.map(([sql]) => sql).join(" AND ");
@@ -31,6 +31,11 @@ export function rowStatement(query: RowQuery): RowStatement | undefined {
       "ORDER BY updated_at DESC, key LIMIT ? OFFSET ?",
     values: [...conditions.flatMap(([, ...values]) => values), query.limit + 1, query.offset],
   };
+}
+
+/** Text as it is looked for: without case, and letters with their accents in one form. */
+export function searchForm(text: string): string {
+  return text.toLowerCase().normalize("NFC");
 }
 
 type Condition = readonly [sql: string, ...values: SqlValue[]];

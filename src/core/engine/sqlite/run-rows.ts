@@ -40,6 +40,8 @@ export interface RunRows {
   giveSeq(id: RunId, lane: string): void;
   /** Not settled, in order; delayed ones last. */
   pending(lane: string, limit?: number): readonly RunRecord[];
+  /** Those that were accepted before this run, of whichever lane that is. */
+  pendingBefore(lane: string, id: RunId): readonly RunRecord[];
   /** The first one behind it in its lane that is of another kind than `except`. */
   next(id: RunId, except: string): RunRecord | undefined;
   place(id: RunId): RunPlace | undefined;
@@ -133,10 +135,17 @@ export function createRunRows(database: Database): RunRows {
   };
 }
 
-function createLaneOrder(database: Database): Pick<RunRows, "giveSeq" | "pending" | "next"> {
+function createLaneOrder(
+  database: Database,
+): Pick<RunRows, "giveSeq" | "pending" | "pendingBefore" | "next"> {
   const giveSeq = database.prepare(`UPDATE runs SET not_before = NULL, seq = ${nextSeq} WHERE id = ?`);
+  const inOrder = "ORDER BY seq IS NULL, seq, not_before, rowid";
   const byLane = database.prepare(
-    `SELECT ${columns} FROM runs WHERE lane = ? AND ended_at IS NULL ORDER BY seq IS NULL, seq, not_before, rowid LIMIT ?`,
+    `SELECT ${columns} FROM runs WHERE lane = ? AND ended_at IS NULL ${inOrder} LIMIT ?`,
+  );
+  // `seq` counts within a lane, and two runs may come within one millisecond; a row never changes its place in the table.
+  const before = database.prepare(
+    `SELECT ${columns} FROM runs WHERE lane = ? AND ended_at IS NULL AND rowid < (SELECT rowid FROM runs WHERE id = ?) ${inOrder}`,
   );
   const next = database.prepare(
     `SELECT ${columns} FROM runs WHERE lane = (SELECT lane FROM runs WHERE id = ?) AND ended_at IS NULL ` +
@@ -145,6 +154,7 @@ function createLaneOrder(database: Database): Pick<RunRows, "giveSeq" | "pending
   return {
     giveSeq: (id, lane) => void giveSeq.run(lane, id),
     pending: (lane, limit = -1) => byLane.all<RunRow>(lane, limit).map((row) => toRecord(row)),
+    pendingBefore: (lane, id) => before.all<RunRow>(lane, id).map((row) => toRecord(row)),
     next: (id, except) => toRecord(next.get<RunRow>(id, id, except)),
   };
 }

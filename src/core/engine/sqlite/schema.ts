@@ -8,6 +8,7 @@ import type { Database } from "./database.ts";
  * - waits: `claim` (a running run) waits for `run`, which stands in the lane `target`.
  * - processes: who has the file open. `beat` grows while the process lives.
  * - owners: a resource is free when its holder is not among the processes.
+ * - clock: when any process last looked for what is due. A clock that stands before that was set back.
  */
 const tables = `
 CREATE TABLE IF NOT EXISTS runs (
@@ -40,6 +41,8 @@ CREATE TABLE IF NOT EXISTS processes (
 CREATE TABLE IF NOT EXISTS owners (
   resource TEXT PRIMARY KEY, epoch INTEGER NOT NULL, holder TEXT
 ) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS clock (id INTEGER PRIMARY KEY CHECK (id = 1), seen_at INTEGER NOT NULL);
 `;
 
 /** Makes what is missing; never changes what is there. */

@@ -3,7 +3,7 @@ import { SwitchboardError } from "../../errors.ts";
 import type { Session, SessionKey, SessionKind } from "../../ports/session.ts";
 import type { Row, SessionIndex } from "../../ports/storage.ts";
 import type { Database } from "./database.ts";
-import { rowStatement } from "./row-query.ts";
+import { rowStatement, searchForm } from "./row-query.ts";
 import { createSessionIds, type SessionIds, type TranscriptOwner } from "./session-ids.ts";
 
 /** What a row says of its session besides the session itself. */
@@ -36,7 +36,7 @@ export interface SessionIndexOptions {
 }
 
 /** Raised when a column means something else than before, or when there is something new to derive. */
-const rules = 2;
+const rules = 3;
 
 // session_index_newest answers lists by itself: it holds every column that they filter by. It is read backwards: new entries
 // at the end split fewer pages.
@@ -153,7 +153,7 @@ function createRowWriter({
   );
 
   const isTaken = ({ label, agentId, key }: Session): boolean =>
-    label !== undefined && holder.get(label, agentId, key) !== undefined;
+    label !== undefined && holder.get(label.normalize("NFC"), agentId, key) !== undefined;
 
   const columnsOf = (session: Session, json: string, label: string | undefined) => {
     const { kind, displayName } = describe(session);
@@ -166,7 +166,7 @@ function createRowWriter({
       Buffer.byteLength(json),
       json,
       session.key,
-      label ?? null,
+      label?.normalize("NFC") ?? null,
       session.sessionId,
       session.spawnedBy ?? null,
     ];
@@ -237,8 +237,7 @@ function keysIn(rows: readonly { readonly key: SessionKey }[]): SessionKey[] {
 }
 
 function searchable({ label, title, sessionId, key }: Session, displayName: string): string {
-  return [displayName, label, title, sessionId, key]
-    .filter((text) => text !== undefined)
-    .join("\n")
-    .toLowerCase();
+  return searchForm(
+    [displayName, label, title, sessionId, key].filter((text) => text !== undefined).join("\n"),
+  );
 }

@@ -63,6 +63,7 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     changes.write(() => {
       recovery.recoverDead({ observe: false });
       processes.register(() => clock.uuid());
+      schedule.promoteDue();
     });
     workers.nudgeAll();
   };
