@@ -12,7 +12,7 @@ const layers: readonly { readonly name: string; readonly files: RegExp }[] = [
   {
     name: "rules",
     files:
-      /^core\/(config(-\w+)?\.ts|(limits|message-text)\.ts|policy\/|text\/|transcript\/(sanitize|redact|limits|match-from|prompt|window|history-view)|announce\/(wording|silence|steps)|children\/(child-id|attempts|family|origin|audience|announcement|thread-bindings|stats-line|wording|child-runs|task-view)\.ts|delivery\/(?!outbox|deliveries|typing|send-check|undelivered)|runs\/(run-id|job|ending|turn|batch|bounds)\.ts|session\/(key|opaque-id|describe|resolve|binding|freshness|person|row|patch|arrival|status))/,
+      /^core\/(config(-\w+)?\.ts|(limits|message-text)\.ts|policy\/|text\/|transcript\/(sanitize|redact|limits|match-from|prompt|window|history-view)|announce\/(wording|silence|steps)|children\/(child-id|attempts|family|origin|audience|announcement|thread-bindings|stats-line|wording|child-runs|task-view)\.ts|delivery\/(?!outbox|deliveries|typing|send-check|undelivered|unserved)|runs\/(run-id|job|ending|turn|batch|bounds)\.ts|session\/(key|opaque-id|describe|resolve|binding|freshness|person|row|patch|arrival|status))/,
   },
   {
     name: "services",

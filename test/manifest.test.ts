@@ -50,6 +50,44 @@ it("MAN-1: a bot that configures nothing fits the config schema, which has every
   expect(Object.keys(configSchema.properties)).toEqual(Object.keys(parseConfig({}, ["main"])));
 });
 
+interface Schema {
+  readonly [keyword: string]: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+/** Every key of a schema at any depth, with its schema. */
+function keysOf(schema: Schema, path = ""): readonly (readonly [path: string, schema: Schema])[] {
+  const { properties = {}, ...keywords } = schema;
+  const own = Object.entries(properties).flatMap(([name, inner]) => [
+    [`${path}.${name}`, inner] as const,
+    ...keysOf(inner, `${path}.${name}`),
+  ]);
+  const nested = Object.values(keywords).filter((value) => typeof value === "object" && value !== null);
+  // Whatever is an object in a JSON schema is a schema, or holds some.
+  return [...own, ...nested.flatMap((inner) => keysOf(inner as Schema, `${path}[]`))];
+}
+
+it("MAN-1: every config key says in a sentence what it is for", () => {
+  const keys = keysOf(read("plugin.manifest.json").configSchema);
+  const bare = keys.filter(([, { description }]) => typeof description !== "string");
+  expect(bare.map(([path]) => path)).toEqual([]);
+  const odd = keys.filter(
+    ([, { description }]) => !/^["\p{Lu}\p{Ll}].{10,400}\.$/u.test(String(description)),
+  );
+  expect(odd.map(([path, { description }]) => `${path}: ${description}`)).toEqual([]);
+  const found = keys.map(([path]) => path.replaceAll("[]", ""));
+  for (const path of [
+    ".session.sendPolicy.rules.match.keyPrefix",
+    ".channels.groups.requireMention",
+    ".tools.agentToAgent.allow.from",
+    ".agents.list.subagents.model",
+    ".bindings.match.peer.id",
+  ]) {
+    expect(found).toContain(path);
+  }
+  expect(keys.length).toBeGreaterThan(120);
+});
+
 it("MAN-1: the client that a channel asks for is one that the package supports", () => {
   const { peerDependencies } = read("package.json");
   const channels: Readonly<Record<string, { readonly client?: string }>> =

@@ -9,13 +9,14 @@ export type Reading =
   | { readonly as: "arguments"; readonly args: readonly string[] }
   /** So too, and it could as well be said to an agent: all of it is whatever follows. */
   | { readonly as: "sentence"; readonly args: readonly string[] }
-  /** A single word behind a command that takes none: `/stop now`. */
+  /** A single word behind a command that takes none: `/stop now`. A single number where a word is to say what is done: `/sessions #1`. */
   | { readonly as: "slip" }
   /** Words for an agent. */
   | { readonly as: "words" };
 
 /** One of a few words, perhaps misspelt; or what names something: a number, a label, a key. */
 const LETTERS = /^[\p{L}\p{M}]{1,40}$/u;
+const NUMBER = /^#?\p{Nd}{1,9}$/u;
 const NAME = /^[\p{L}\p{M}\p{N}_#.:@/+%-]{1,200}$/u;
 /** With the quotation marks that phones put in. */
 const QUOTED = /^(?:"([^"\r\n]{0,600})"|[“„]([^”“\r\n]{0,600})[”“]|«([^»\r\n]{0,600})»)(?=\s|$)/;
@@ -32,7 +33,7 @@ export function readArguments(
 ): Reading {
   const { text, place } = denseText(written, INVISIBLE);
   const read = wordsFor(text, wanted, how);
-  if (read === undefined) return { as: "words" };
+  if (read === undefined) return { as: isNumberForAction(text.trim(), wanted) ? "slip" : "words" };
   const { args, at } = read;
   const left = text.slice(at).replace(BLANKS, "").trimEnd();
   if (left === "") return { as: "arguments", args };
@@ -41,6 +42,10 @@ export function readArguments(
     return { as, args: [...args, written.slice(place(at)).trim()] };
   }
   return { as: wanted.length === 0 && LETTERS.test(left) ? "slip" : "words" };
+}
+
+function isNumberForAction(text: string, [first, second]: readonly CommandArgument[]): boolean {
+  return first?.choices !== undefined && second !== undefined && NUMBER.test(text);
 }
 
 /** Whether the last argument takes whatever follows, after these. */

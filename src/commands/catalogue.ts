@@ -3,6 +3,7 @@ import { agents } from "./agents.ts";
 import type { Command } from "./command.ts";
 import { deliveries } from "./deliveries.ts";
 import { help } from "./help.ts";
+import { withMenuNames } from "./menu-names.ts";
 import { fresh, reset } from "./new.ts";
 import { pair } from "./pair.ts";
 import { send } from "./send.ts";
@@ -31,4 +32,4 @@ export const commands: readonly Command[] = [
 ];
 
 /** What our commands are: for a host that puts them into its platforms' menus itself. */
-export const commandSpecs: readonly CommandSpec[] = commands.map(({ spec }) => spec);
+export const commandSpecs: readonly CommandSpec[] = commands.map(({ spec }) => withMenuNames(spec));

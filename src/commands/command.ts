@@ -6,7 +6,13 @@ import type { Intake } from "../core/inbound/intake.ts";
 import type { Origin } from "../core/inbound/origin.ts";
 import type { Overheard } from "../core/inbound/overheard.ts";
 import type { Pairing } from "../core/inbound/pairing.ts";
-import type { CommandReply, CommandSpec, Locale, NativeCommandCall } from "../core/ports/command.ts";
+import type {
+  CommandAttempt,
+  CommandReply,
+  CommandSpec,
+  Locale,
+  NativeCommandCall,
+} from "../core/ports/command.ts";
 import type { RunQueue } from "../core/ports/engine.ts";
 import type { Clock } from "../core/ports/host.ts";
 import type { AgentRunner } from "../core/ports/run.ts";
@@ -16,6 +22,7 @@ import type { KeyNames } from "../core/session/key.ts";
 import type { ReadStatus } from "../core/session/read-status.ts";
 import type { Sessions } from "../core/session/sessions.ts";
 import type { Redactor } from "../core/transcript/redact.ts";
+import type { OwnSpec } from "./menu-names.ts";
 import type { Words } from "./words.ts";
 
 /** What commands are made of. */
@@ -44,6 +51,7 @@ export interface CommandUse {
   /** typed: the call is a message of the chat. Who reads the reply: see readAlong. */
   readonly how: "typed" | "native";
   readonly origin: Origin;
+  readonly attempt: CommandAttempt;
   /** See readArguments. */
   readonly args: readonly string[];
   readonly locale: Locale;
@@ -54,6 +62,6 @@ export interface CommandUse {
 }
 
 export interface Command {
-  readonly spec: CommandSpec;
+  readonly spec: OwnSpec;
   run(use: CommandUse, parts: CommandParts): Promise<CommandReply>;
 }

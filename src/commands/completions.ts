@@ -2,19 +2,22 @@ import { everyNode, isOpen, type TaskNode, taskTree } from "../core/children/tas
 import type { Origin } from "../core/inbound/origin.ts";
 import type { CommandArgument, Completion, CompletionCall } from "../core/ports/command.ts";
 import type { Session } from "../core/ports/session.ts";
-import { cleanLine, cleanTitle, shownName } from "../core/session/describe.ts";
+import { cleanTitle, shownName } from "../core/session/describe.ts";
+import { cleanLine } from "../core/text/lines.ts";
 import { shortLine } from "../core/text/short-line.ts";
 import { shorten } from "../core/text/shorten.ts";
 import type { CommandParts } from "./command.ts";
+import { chatName, deadRow } from "./deliveries.ts";
 import { folded } from "./fold.ts";
 import { EVERYTHING, sessionsLike, spellings } from "./session-lookup.ts";
+import { localeFor, wordsFor } from "./words.ts";
 
 const MOST = 25;
 /** In UTF-16 units, as platforms count. */
 const LONGEST = 100;
 const LONGEST_TASK = 80;
 
-type Typing = Pick<CompletionCall, "typed"> & { readonly origin: Origin };
+type Typing = Pick<CompletionCall, "typed" | "locale"> & { readonly origin: Origin };
 
 /** What may be meant by what is typed: names that begin with it first, then those that hold it, as they come. Only who types sees it. Reads no transcript. */
 export async function completionsOf(
@@ -67,6 +70,19 @@ const SOURCES: Readonly<Record<NonNullable<CommandArgument["completes"]>, Source
         spoken: [label, task, child.key].filter((text) => text !== undefined),
       };
     });
+  },
+  async deliveries({ locale }, parts) {
+    const words = wordsFor(localeFor(locale, parts.config.locale));
+    const nowMs = parts.clock.now();
+    const { found } = await parts.undelivered.deadLetters();
+    return Promise.all(
+      found.map(async (letter) => {
+        const where = await chatName(letter, parts);
+        const name = [deadRow(letter, nowMs, words), where, letter.text].filter(Boolean).join(" · ");
+        const number = `${letter.number}`;
+        return { name, value: number, spoken: [number, `#${number}`, where, letter.text] };
+      }),
+    );
   },
 };
 

@@ -1,6 +1,7 @@
 import type { DeadLetterView, Found, Look, WaitingView } from "../core/delivery/undelivered.ts";
 import { shownName } from "../core/session/describe.ts";
 import { duration } from "../core/text/duration.ts";
+import { type Act, byAction } from "./actions.ts";
 import { meaningOf } from "./argument-words.ts";
 import type { Command, CommandParts, CommandUse } from "./command.ts";
 import { readAlong } from "./read-along.ts";
@@ -22,29 +23,27 @@ export const deliveries: Command = {
         required: false,
         choices: ["list", "retry", "dismiss"],
       },
-      { name: "which", description: localized("deliveries.which"), required: false },
+      {
+        name: "which",
+        description: localized("deliveries.which"),
+        required: false,
+        completes: "deliveries",
+      },
     ],
     access: "owner",
   },
-  async run(use, parts) {
-    const [action = "list"] = use.args;
-    const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-    const text = act === undefined ? use.howTo : await act(use, parts);
-    return { text };
-  },
-};
-
-type Act = (use: CommandUse, parts: CommandParts) => Promise<string>;
-
-const ACTIONS: Readonly<Record<string, Act>> = {
-  list,
-  retry: onNamed(async (ids, { words }, { undelivered }) => {
-    const count = await undelivered.retry(ids);
-    return count === 0 ? words("deliveries.notRetried") : words("deliveries.retried", { count });
+  run: byAction({
+    list,
+    retry: onNamed(async (ids, { words }, { undelivered }) => {
+      await undelivered.retry(ids);
+      const count = await undelivered.countRetried(ids);
+      return count === 0 ? words("deliveries.notRetried") : words("deliveries.retried", { count });
+    }),
+    dismiss: onNamed(async (ids, { words }, { undelivered }) => {
+      await undelivered.dismiss(ids);
+      return words("deliveries.dismissed", { count: ids.length });
+    }),
   }),
-  dismiss: onNamed(async (ids, { words }, { undelivered }) =>
-    words("deliveries.dismissed", { count: await undelivered.dismiss(ids) }),
-  ),
 };
 
 async function list(use: CommandUse, parts: CommandParts): Promise<string> {
@@ -87,26 +86,39 @@ export function waitingLine(
   return reason === undefined ? said : `${said} (${plain(reason)})`;
 }
 
-function deadLine(
-  { number, state, atMs, reason, text }: DeadLetterView,
+function deadLine(letter: DeadLetterView, nowMs: number, words: Words): string {
+  return `${deadRow(letter, nowMs, words)}: ${plain(letter.reason)}\n“${plain(letter.text)}”`;
+}
+
+/** `#3, 2h00m ago, not delivered` */
+export function deadRow(
+  { number, state, atMs }: Pick<DeadLetterView, "number" | "state" | "atMs">,
   nowMs: number,
   words: Words,
 ): string {
-  const said = words("deliveries.dead.row", { number, state, age: duration(nowMs - atMs) });
-  return `${said}: ${plain(reason)}\n“${plain(text)}”`;
+  return words("deliveries.dead.row", { number, state, age: duration(nowMs - atMs) });
 }
 
 /** Which chat it was for; in a room there is only one. */
 async function whereOf(
-  { to, sessionKey }: WaitingView | DeadLetterView,
+  one: WaitingView | DeadLetterView,
   use: CommandUse,
-  { sessions, redactor }: CommandParts,
+  parts: CommandParts,
 ): Promise<string> {
-  if (readAlong(use)) return "";
-  const session = await sessions.get(sessionKey);
-  const name = session && shownName(session, (text) => redactor.redact(text).text);
-  return `**${plain(name ?? to.channel)}** `;
+  return readAlong(use) ? "" : `**${plain(await chatName(one, parts))}** `;
 }
+
+/** As `/sessions` calls it; without a session its platform is all that is known. */
+export async function chatName(
+  { to, sessionKey }: Pick<DeadLetterView, "to" | "sessionKey">,
+  { sessions, redactor }: Pick<CommandParts, "sessions" | "redactor">,
+): Promise<string> {
+  const session = await sessions.get(sessionKey);
+  return session === undefined ? to.channel : shownName(session, (text) => redactor.redact(text).text);
+}
+
+/** Ids of those that are meant, or what is answered because none is. */
+type Meant = { readonly ids: readonly string[] } | { readonly answer: string };
 
 /** What is done with those that `which` names; whoever names none is told how to. */
 function onNamed(
@@ -115,18 +127,21 @@ function onNamed(
   return async (use, parts) => {
     const [, which] = use.args;
     if (which === undefined) return use.words("deliveries.sayWhich");
-    const look = lookOf(use);
-    const entries = await parts.undelivered.entries(look.at);
-    if (entries.length === 0) return nothingToDecide(use, await parts.undelivered.waiting(look));
-    const isAll = meaningOf(which, ["all"]) !== undefined;
-    const meant = entries.filter(({ number }) => isAll || `${number}` === which.replace(/^#/, ""));
-    if (meant.length === 0) return use.words("deliveries.unknown", { which: plain(which.slice(0, 48)) });
-    return act(
-      meant.map(({ id }) => id),
-      use,
-      parts,
-    );
+    const meant = await use.attempt.remembered(() => named(which, use, parts));
+    return "answer" in meant ? meant.answer : act(meant.ids, use, parts);
   };
+}
+
+async function named(which: string, use: CommandUse, { undelivered }: CommandParts): Promise<Meant> {
+  const look = lookOf(use);
+  const entries = await undelivered.entries(look.at);
+  if (entries.length === 0) return { answer: nothingToDecide(use, await undelivered.waiting(look)) };
+  const isAll = meaningOf(which, ["all"]) !== undefined;
+  const meant = isAll
+    ? entries.filter(({ atMs }) => use.attempt.wasThere(atMs))
+    : entries.filter(({ number }) => `${number}` === which.replace(/^#/, ""));
+  if (meant.length > 0) return { ids: meant.map(({ id }) => id) };
+  return { answer: use.words("deliveries.unknown", { which: plain(which.slice(0, 48)) }) };
 }
 
 function nothingToDecide(use: CommandUse, waiting: Found<WaitingView>): string {

@@ -13,26 +13,35 @@ export const fresh: Command = {
     access: "owner",
   },
   async run(use, parts) {
-    const { call, how, origin, words } = use;
-    const id = inboundRunId(call.from, call.id);
+    const { call, how, origin, attempt, words } = use;
     const message = firstMessage(use, parts);
-    const session = await parts.sessions.get(origin.key);
-    // A question may be about what people have just said in the room; without one the chat begins with nothing.
-    const isClean = message === undefined && session?.resetBy !== id;
-    if (isClean) await parts.overheard.letGo(origin.place.key);
-    // A crash may have come between this and the answer; what has been said since then stays.
-    if (session !== undefined) await parts.sessions.reset(origin.key, id);
+    const { sessionId } = await attempt.remembered(async () => {
+      // A question may be about what people have just said in the room; without one the chat begins with nothing.
+      if (message === undefined) await parts.overheard.letGo(origin.place.key);
+      return { sessionId: await sessionBefore(use, parts) };
+    });
+    if (sessionId !== null) await parts.sessions.reset(origin.key, sessionId);
     if (message !== undefined) {
+      const runId = `${inboundRunId(call.from, call.id)}#first`;
       // A menu's call is no message that could be replied to.
       const command = given({ replyToId: how === "typed" ? call.id : undefined });
-      await parts.intake({ message, origin, runId: `${id}#first`, taken: "agent", command });
+      await parts.intake({ message, origin, runId, taken: "agent", command });
     }
-    return { text: words(session !== undefined || message !== undefined ? "new.done" : "new.none") };
+    return { text: words(sessionId !== null || message !== undefined ? "new.done" : "new.none") };
   },
 };
 
 /** What many people are used to typing. */
 export const reset: Command = { ...fresh, spec: { ...fresh.spec, name: "reset" } };
+
+/** The conversation that ends here; null: none has begun before the command came. */
+async function sessionBefore(
+  { origin, attempt }: CommandUse,
+  { sessions }: CommandParts,
+): Promise<string | null> {
+  const session = await sessions.get(origin.key);
+  return session !== undefined && attempt.wasThere(session.sessionStartedAtMs) ? session.sessionId : null;
+}
 
 /** As if the owner had said it in a message of its own. */
 function firstMessage(

@@ -1,7 +1,8 @@
 import { channelConfig } from "../core/config.ts";
 import type { PairedPerson } from "../core/ports/pairing.ts";
-import { cleanLine } from "../core/session/describe.ts";
 import { duration } from "../core/text/duration.ts";
+import { cleanLine } from "../core/text/lines.ts";
+import { type Act, byAction } from "./actions.ts";
 import { unquoted } from "./arguments.ts";
 import type { Command, CommandParts, CommandUse } from "./command.ts";
 import { readAlong } from "./read-along.ts";
@@ -33,35 +34,28 @@ export const pair: Command = {
     ],
     access: "owner",
   },
-  async run(use, parts) {
-    const [action = "list"] = use.args;
-    const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-    return { text: act === undefined ? use.howTo : await act(use, parts) };
-  },
-};
-
-type Act = (use: CommandUse, parts: CommandParts) => Promise<string>;
-
-const ACTIONS: Readonly<Record<string, Act>> = {
-  list,
-  approve: onNamed(async (code, use, { pairing }) => {
-    const person = await pairing.approve(code);
-    if (person === undefined) return use.words("pair.unknownCode");
-    return use.words("pair.approved", { who: nameOf(person, use) });
-  }),
-  deny: onNamed(async (code, use, { pairing }) => {
-    const person = await pairing.deny(code);
-    if (person === undefined) return use.words("pair.unknownCode");
-    return use.words("pair.denied", { who: nameOf(person, use) });
-  }),
-  remove: onNamed(async (id, use, { pairing }) => {
-    const people = await pairing.named(id);
-    if (people.length === 0) return use.words("pair.unknownPerson");
-    const channels = [...new Set(people.map(({ from }) => from.channel))];
-    if (channels.length > 1) return use.words("pair.severalPeople", { which: eachWith(channels, id, use) });
-    await pairing.remove(people);
-    const who = people.map((person) => nameOf(person, use));
-    return use.words("pair.removed", { who: new Intl.ListFormat(use.locale).format(who) });
+  run: byAction({
+    list,
+    // The codes of both are remembered for a while, so the second time says what the first has done.
+    approve: onNamed(async (code, use, { pairing }) => {
+      const person = await pairing.approve(code);
+      if (person === undefined) return use.words("pair.unknownCode");
+      return use.words("pair.approved", { who: nameOf(person, use) });
+    }),
+    deny: onNamed(async (code, use, { pairing }) => {
+      const person = await pairing.deny(code);
+      if (person === undefined) return use.words("pair.unknownCode");
+      return use.words("pair.denied", { who: nameOf(person, use) });
+    }),
+    remove: onNamed(async (id, use, { pairing }) => {
+      const { people } = await use.attempt.remembered(async () => ({ people: await pairing.named(id) }));
+      if (people.length === 0) return use.words("pair.unknownPerson");
+      const channels = [...new Set(people.map(({ from }) => from.channel))];
+      if (channels.length > 1) return use.words("pair.severalPeople", { which: eachWith(channels, id, use) });
+      await pairing.remove(people);
+      const who = people.map((person) => nameOf(person, use));
+      return use.words("pair.removed", { who: new Intl.ListFormat(use.locale).format(who) });
+    }),
   }),
 };
 

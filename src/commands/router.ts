@@ -2,7 +2,12 @@ import { messageOf } from "../core/errors.ts";
 import { given } from "../core/given.ts";
 import type { FindOrigin } from "../core/inbound/origin.ts";
 import type { InboundMessage } from "../core/ports/chat.ts";
-import type { CommandReply, CommandRouter, NativeCommandCall } from "../core/ports/command.ts";
+import type {
+  CommandAttempt,
+  CommandReply,
+  CommandRouter,
+  NativeCommandCall,
+} from "../core/ports/command.ts";
 import type { Logger } from "../core/ports/host.ts";
 import { denseText } from "../core/text/dense.ts";
 import { INVISIBLE } from "../core/text/invisible.ts";
@@ -18,12 +23,15 @@ export interface RouterParts extends CommandParts {
   readonly logger: Logger;
 }
 
+/** Nothing comes between such a call and its end, or nobody knows of it any more. */
+const AT_ONCE: CommandAttempt = { wasThere: () => true, remembered: (look) => look() };
+
 /** `/name`, `/name: word`, `/name@bot word word`. */
 const TYPED = /^\s*\/([a-z]{1,32})(?:@\w{1,64})?(?::|(?=\s)|$)/i;
 
 /** Decides what is a command of ours, and who may use it. One check for every platform and every way of calling. */
 export function createRouter(parts: RouterParts): CommandRouter {
-  const byName = new Map(commands.map((command) => [command.spec.name, command]));
+  const byName = new Map<string, Command>(commands.map((command) => [command.spec.name, command]));
 
   /** Where the whole chat would read the refusal there is none. */
   function refusal({
@@ -46,8 +54,10 @@ export function createRouter(parts: RouterParts): CommandRouter {
     const { call, how, locale, words } = by;
     const howTo = howToUse(command.spec, locale, words);
     const reading = readArguments(call.text, command.spec, how);
-    if (reading.as === "slip") return { text: words("usage.slip", { usage: usageOf(command.spec) }) };
-    if (reading.as === "words") return { text: howTo };
+    if (reading.as === "slip" && command.spec.args.length === 0) {
+      return { text: words("usage.slip", { usage: usageOf(command.spec) }) };
+    }
+    if (reading.as === "slip" || reading.as === "words") return { text: howTo };
     const answer = command.run({ ...by, args: reading.args, howTo, specs: commandSpecs }, parts);
     // Somebody looks at a waiting notice and gets an answer, whatever happens. A typed command is tried again instead.
     return how === "typed" ? answer : answer.catch((error: unknown) => failure(call, words, error));
@@ -72,13 +82,13 @@ export function createRouter(parts: RouterParts): CommandRouter {
       if (spec.access === "owner" && !origin.owner) return [];
       return completionsOf(what, { origin, ...call }, parts);
     },
-    async run(call, how) {
+    async run(call, how, attempt = AT_ONCE) {
       const command = byName.get(call.name);
       if (command === undefined) return undefined;
       const locale = localeFor(call.locale, parts.config.locale);
       const words = wordsFor(locale);
       const origin = await parts.findOrigin(call);
-      const by = { call, how, origin, locale, words };
+      const by = { call, how, origin, attempt, locale, words };
       return command.spec.access === "owner" && !origin.owner ? refusal(by) : carryOut(command, by);
     },
     failed(call, error) {

@@ -1,6 +1,9 @@
+import { withheldLately } from "../core/delivery/withheld.ts";
 import type { Choice } from "../core/ports/command.ts";
 import type { SendOverride, Session } from "../core/ports/session.ts";
 import { newSession } from "../core/session/arrival.ts";
+import { patched } from "../core/session/patch.ts";
+import { duration } from "../core/text/duration.ts";
 import type { Command, CommandParts, CommandUse } from "./command.ts";
 import { localized, type Words } from "./words.ts";
 
@@ -39,16 +42,13 @@ export const send: Command = {
 /** The owner's word makes the session if this chat has none yet. */
 async function override(
   { call, origin }: CommandUse,
-  { sessions, storage }: CommandParts,
+  { sessions, storage, clock }: CommandParts,
   to: SendOverride | "inherit",
 ) {
   if ((await sessions.get(origin.key)) === undefined)
     await storage.apply([sessions.arrival(origin, call, "speaker")]);
-  await sessions.change(
-    origin.key,
-    ({ sendPolicy: _before, ...session }): Session =>
-      to === "inherit" ? session : { ...session, sendPolicy: to },
-  );
+  const sendPolicy = to === "inherit" ? null : to;
+  await sessions.change(origin.key, (session) => patched(session, { sendPolicy }, clock.now()));
 }
 
 async function confirmation(
@@ -63,8 +63,22 @@ async function confirmation(
 }
 
 async function current(use: CommandUse, parts: CommandParts): Promise<string> {
+  const { words, origin, howTo } = use;
   const { allowed, rule } = await decisionFor(use, parts);
-  return `${use.words("send.current", { effective: effective(allowed, use.words), rule })}\n${use.howTo}`;
+  const session = allowed ? undefined : await parts.sessions.get(origin.key);
+  return [
+    words("send.current", { effective: effective(allowed, words), rule }),
+    ...withheldLine(session, parts.clock.now(), words),
+    howTo,
+  ].join("\n");
+}
+
+/** What the silence has kept from leaving. */
+export function withheldLine(session: Session | undefined, nowMs: number, words: Words): readonly string[] {
+  const withheld = session && withheldLately(session, nowMs);
+  if (withheld === undefined) return [];
+  const { count, sinceMs } = withheld;
+  return [words("send.withheld", { count, age: duration(nowMs - sinceMs) })];
 }
 
 /** In a chat that has no session yet the policy decides by the chat alone. */

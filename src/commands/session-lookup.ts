@@ -1,9 +1,10 @@
 import { given } from "../core/given.ts";
 import type { Session, SessionKind } from "../core/ports/session.ts";
 import type { RowScope } from "../core/ports/storage.ts";
-import { cleanLine, displayName, kindOf } from "../core/session/describe.ts";
+import { displayName, kindOf } from "../core/session/describe.ts";
 import { withoutAgent } from "../core/session/key.ts";
 import { parseReference } from "../core/session/resolve.ts";
+import { cleanLine } from "../core/text/lines.ts";
 import type { CommandParts, CommandUse } from "./command.ts";
 import { folded } from "./fold.ts";
 import { type Asked, readAlong } from "./read-along.ts";

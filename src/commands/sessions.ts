@@ -3,6 +3,7 @@ import type { CommandReply } from "../core/ports/command.ts";
 import type { Session } from "../core/ports/session.ts";
 import { patched, type SessionPatch } from "../core/session/patch.ts";
 import { shortLine } from "../core/text/short-line.ts";
+import { type Act, byAction } from "./actions.ts";
 import { unquoted } from "./arguments.ts";
 import type { Command, CommandParts, CommandUse } from "./command.ts";
 import { lastMessages } from "./last-messages.ts";
@@ -33,42 +34,24 @@ export const sessions: Command = {
     ],
     access: "owner",
   },
-  async run(use, parts) {
-    const [action = "list"] = use.args;
-    const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-    return act === undefined ? { text: use.howTo } : act(use, parts);
-  },
-};
-
-type Act = (use: CommandUse, parts: CommandParts) => Promise<CommandReply>;
-
-const ACTIONS: Readonly<Record<string, Act>> = {
-  list: listing(false),
-  archived: listing(true),
-  history: onOne(async (session, { words }, parts) => ({
-    text: await lastMessages(sessionName(session, parts), session.sessionId, words, parts),
-  })),
-  label: onOne(async (session, { args: [, , text = ""], words }, parts) => {
-    const label = text === "" ? null : unquoted(text);
-    const { label: before } = session;
-    const changed = await change(session, { label }, parts);
-    const name = sessionName(changed, parts);
-    if (changed.label !== undefined) {
-      return { text: words("sessions.labelled", { name, label: shownLabel(changed.label, parts) }) };
-    }
-    if (before === undefined) return { text: words("sessions.unlabelled.none", { name }) };
-    return { text: words("sessions.unlabelled", { name, label: shownLabel(before, parts) }) };
-  }),
-  archive: onOne(async (session, { words }, parts) => {
-    const { sessionId } = await change(session, { archived: true }, parts);
-    return {
-      text: words("sessions.archived", { name: sessionName(session, parts) }),
-      choices: [{ label: words("sessions.tap.unarchive"), command: `/sessions unarchive ${sessionId}` }],
-    };
-  }),
-  unarchive: onOne(async (session, { words }, parts) => {
-    await change(session, { archived: false }, parts);
-    return { text: words("sessions.unarchived", { name: sessionName(session, parts) }) };
+  run: byAction({
+    list: listing(false),
+    archived: listing(true),
+    history: onOne((session, { words }, parts) =>
+      lastMessages(sessionName(session, parts), session.sessionId, words, parts),
+    ),
+    label: onOne(relabel),
+    archive: onOne(async (session, { words }, parts) => {
+      const { sessionId } = await archive(session, parts);
+      return {
+        text: words("sessions.archived", { name: sessionName(session, parts) }),
+        choices: [{ label: words("sessions.tap.unarchive"), command: `/sessions unarchive ${sessionId}` }],
+      };
+    }),
+    unarchive: onOne(async (session, { words }, parts) => {
+      await change(session, { archived: false }, parts);
+      return words("sessions.unarchived", { name: sessionName(session, parts) });
+    }),
   }),
 };
 
@@ -136,21 +119,30 @@ async function numbered(
   return lines.map((line, at) => `#${first + at} ${line}`);
 }
 
+/** The session that is meant, as it was found; or what is answered because none is, or more than one. */
+type Meant = { readonly session: Session } | { readonly answer: string };
+
 /** What is done with the one that `which` names; whoever names none, or more than one, is told how to. */
-function onOne(act: (session: Session, use: CommandUse, parts: CommandParts) => Promise<CommandReply>): Act {
+function onOne(
+  act: (session: Session, use: CommandUse, parts: CommandParts) => Promise<string | CommandReply>,
+): Act {
   return async (use, parts) => {
-    const { words } = use;
     const [, which] = use.args;
-    if (which === undefined) return { text: words("sessions.sayWhich") };
-    const meant = await sessionsMeant(which, use, parts);
-    const [only, ...others] = meant;
-    if (only === undefined) {
-      const why = numberIn(which) === undefined ? "sessions.unknown" : "sessions.notListed";
-      return { text: words(why, { which: shown(which) }) };
-    }
-    if (others.length > 0) return { text: await ambiguous(which, meant, use, parts) };
-    return act(only, use, parts).catch((error: unknown) => refusal(error, use, parts));
+    if (which === undefined) return use.words("sessions.sayWhich");
+    const meant = await use.attempt.remembered(() => look(which, use, parts));
+    if ("answer" in meant) return meant.answer;
+    return act(meant.session, use, parts).catch((error: unknown) => refusal(error, use, parts));
   };
+}
+
+async function look(which: string, use: CommandUse, parts: CommandParts): Promise<Meant> {
+  const meant = await sessionsMeant(which, use, parts);
+  const [session, ...others] = meant;
+  if (session === undefined) {
+    const why = numberIn(which) === undefined ? "sessions.unknown" : "sessions.notListed";
+    return { answer: use.words(why, { which: shown(which) }) };
+  }
+  return others.length === 0 ? { session } : { answer: await ambiguous(which, meant, use, parts) };
 }
 
 async function ambiguous(
@@ -162,6 +154,28 @@ async function ambiguous(
   const lines = await numbered(meant.slice(0, MOST_NAMED), 1, use, parts);
   const title = use.words("sessions.ambiguous", { which: shown(which), count: meant.length });
   return [title, ...lines].join("\n");
+}
+
+async function relabel(session: Session, { args, words }: CommandUse, parts: CommandParts): Promise<string> {
+  const [, , text = ""] = args;
+  const label = text === "" ? null : unquoted(text);
+  const { label: before } = session;
+  const changed = await change(session, { label }, parts);
+  const name = sessionName(changed, parts);
+  if (changed.label !== undefined) {
+    return words("sessions.labelled", { name, label: shownLabel(changed.label, parts) });
+  }
+  if (before === undefined) return words("sessions.unlabelled.none", { name });
+  return words("sessions.unlabelled", { name, label: shownLabel(before, parts) });
+}
+
+/** Unless somebody has spoken there since it was found, which opens it again. */
+function archive({ key, lastInteractionAtMs }: Session, { sessions, clock }: CommandParts): Promise<Session> {
+  return sessions.change(key, (current) =>
+    current.lastInteractionAtMs === lastInteractionAtMs
+      ? patched(current, { archived: true }, clock.now())
+      : current,
+  );
 }
 
 function change({ key }: Session, patch: SessionPatch, { sessions, clock }: CommandParts): Promise<Session> {

@@ -7,6 +7,7 @@ import { duration } from "../core/text/duration.ts";
 import type { Command, CommandParts } from "./command.ts";
 import { waitingLine } from "./deliveries.ts";
 import { readAlong } from "./read-along.ts";
+import { withheldLine } from "./send.ts";
 import { nameOf, plain, stateOf } from "./task-lines.ts";
 import { localized, type Words } from "./words.ts";
 
@@ -30,6 +31,7 @@ export const status: Command = {
       ...(await ownTask(facts, words, parts)),
       ...subagents(facts, words),
       sending(facts, words),
+      ...(facts.sending.allowed ? [] : withheldLine(session, facts.nowMs, words)),
       ...deliveries(facts, words),
     ];
     return { text: lines.join("\n") };

@@ -1,6 +1,7 @@
 import { everyNode, isOpen, sinceMs, type TaskNode, taskTree, viewOf } from "../core/children/task-tree.ts";
-import { cleanLine } from "../core/session/describe.ts";
+import { cleanLine } from "../core/text/lines.ts";
 import { shortLine } from "../core/text/short-line.ts";
+import { type Act, byAction } from "./actions.ts";
 import { meaningOf } from "./argument-words.ts";
 import type { Command, CommandParts, CommandUse } from "./command.ts";
 import { logOf } from "./last-messages.ts";
@@ -34,26 +35,17 @@ export const subagents: Command = {
     ],
     access: "owner",
   },
-  async run(use, parts) {
-    const [action = "list"] = use.args;
-    const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-    const text = act === undefined ? use.howTo : await act(use, parts);
-    return { text };
-  },
-};
-
-type Act = (use: CommandUse, parts: CommandParts) => Promise<string>;
-
-const ACTIONS: Readonly<Record<string, Act>> = {
-  list,
-  tree,
-  stop,
-  info: onOne(async (node, use, parts) => {
-    const mask = (text: string) => parts.redactor.redact(text).text;
-    const task = shortLine(node.child.task, LONGEST_TASK, mask);
-    return infoLines(await viewOf(node, parts), task, readAlong(use), use.words).join("\n");
+  run: byAction({
+    list,
+    tree,
+    stop,
+    info: onOne(async (node, use, parts) => {
+      const mask = (text: string) => parts.redactor.redact(text).text;
+      const task = shortLine(node.child.task, LONGEST_TASK, mask);
+      return infoLines(await viewOf(node, parts), task, readAlong(use), use.words).join("\n");
+    }),
+    log: onOne(async (node, { words }, parts) => logOf(await viewOf(node, parts), words, parts)),
   }),
-  log: onOne(async (node, { words }, parts) => logOf(await viewOf(node, parts), words, parts)),
 };
 
 async function list({ origin, words }: CommandUse, parts: CommandParts): Promise<string> {
@@ -99,11 +91,58 @@ async function tree({ origin, words }: CommandUse, parts: CommandParts): Promise
   return [...lines, ...(more > 0 ? ["", words("list.more", { count: more })] : [])].join("\n");
 }
 
+/** What is to be stopped, or what is answered because nothing is meant. `open`: ids of the open tasks among it. */
+type Meant = AllBelow | Named | { readonly answer: string };
+
+interface AllBelow {
+  readonly open: readonly string[];
+}
+
+interface Named extends AllBelow {
+  readonly id: string;
+  /** It has ended, and its thread is still its own. */
+  readonly holdsThread: boolean;
+}
+
 async function stop(use: CommandUse, parts: CommandParts): Promise<string> {
-  const { origin, words } = use;
-  if (!(await meansAll(use, parts))) return stopNamed(use, parts);
-  const { length: count } = await parts.children.stopBelow(origin.key, "owner");
+  const meant = await use.attempt.remembered(() => toStop(use, parts));
+  if ("answer" in meant) return meant.answer;
+  return "id" in meant ? stopNamed(meant, use, parts) : stopAll(meant, use, parts);
+}
+
+async function toStop(use: CommandUse, parts: CommandParts): Promise<Meant> {
+  const { attempt, origin, args } = use;
+  const { children } = parts;
+  if (await meansAll(use, parts)) {
+    const open = await children.openBelow(origin.key);
+    return { open: open.filter(({ spawnedAtMs }) => attempt.wasThere(spawnedAtMs)).map(({ id }) => id) };
+  }
+  const node = await theOne(args[1], use, parts);
+  if (typeof node === "string") return { answer: node };
+  const { child } = node;
+  const open = [...(isOpen(node) ? [child] : []), ...(await children.openBelow(child.key))];
+  return { id: child.id, open: open.map(({ id }) => id), holdsThread: await children.holdsThread(child) };
+}
+
+async function stopAll({ open }: AllBelow, { origin, words }: CommandUse, { children }: CommandParts) {
+  const stopped = await children.stopBelow(origin.key, "owner", ({ id }) => open.includes(id));
+  const count = await children.countStopped(stopped, open);
   return words(count === 0 ? "subagents.active.none" : "subagents.stopped", { count });
+}
+
+async function stopNamed({ id, open, holdsThread }: Named, use: CommandUse, parts: CommandParts) {
+  const { origin, words } = use;
+  const { children } = parts;
+  const node = everyNode(await taskTree(origin.key, parts)).find(({ child }) => child.id === id);
+  if (node === undefined) return words("subagents.none");
+  const stopped = await children.stop(node.child, "owner", (one) => open.includes(one.id));
+  const count = await children.countStopped(stopped, open);
+  if (count > 0) return words("subagents.stopped", { count });
+  const child = (await children.get(id)) ?? node.child;
+  const view = await viewOf({ ...node, child }, parts);
+  const isReleased = (await children.release(child)) || holdsThread;
+  const facts = { name: nameOf(view), state: view.status, count: 0 };
+  return words(isReleased ? "subagents.released" : "subagents.ended", facts);
 }
 
 /** Of other words for it a subagent may have the name. */
@@ -114,31 +153,31 @@ async function meansAll({ args: [, which = ""], origin }: CommandUse, parts: Com
   );
 }
 
-const stopNamed = onOne(async (node, { words }, parts) => {
-  const { length: count } = await parts.children.stop(node.child, "owner");
-  if (count > 0) return words("subagents.stopped", { count });
-  const child = (await parts.children.get(node.child.id)) ?? node.child;
-  const view = await viewOf({ ...node, child }, parts);
-  const released = await parts.children.release(child);
-  const facts = { name: nameOf(view), state: view.status, count: 0 };
-  return words(released ? "subagents.released" : "subagents.ended", facts);
-});
-
 /** What is done with the one that `which` names; whoever names none, or more than one, is told how to. */
 function onOne(act: (node: TaskNode, use: CommandUse, parts: CommandParts) => Promise<string>): Act {
   return async (use, parts) => {
     const [, which] = use.args;
-    if (which === undefined) return use.words("subagents.sayWhich");
-    const found = named(which, await taskTree(use.origin.key, parts));
-    const open = found.filter(isOpen);
-    const meant = open.length > 0 ? open : found;
-    const [only, ...others] = meant;
-    const shown = { which: plain(shortLine(which, SHOWN_WHICH, (text) => text)), count: meant.length };
-    if (only === undefined) return use.words("subagents.unknown", shown);
-    if (others.length === 0) return act(only, use, parts);
-    const ends = meant.slice(0, MOST_RECENT).map(({ child }) => keyEnd(child.key));
-    return use.words("subagents.ambiguous", { ...shown, keys: ends.join(", ") });
+    const node = await theOne(which, use, parts);
+    return typeof node === "string" ? node : act(node, use, parts);
   };
+}
+
+/** The one that is meant, open ones first; or what whoever means none, or more than one, is told. */
+async function theOne(
+  which: string | undefined,
+  { origin, words }: CommandUse,
+  parts: CommandParts,
+): Promise<TaskNode | string> {
+  if (which === undefined) return words("subagents.sayWhich");
+  const found = named(which, await taskTree(origin.key, parts));
+  const open = found.filter(isOpen);
+  const meant = open.length > 0 ? open : found;
+  const [only, ...others] = meant;
+  const shown = { which: plain(shortLine(which, SHOWN_WHICH, (text) => text)), count: meant.length };
+  if (only === undefined) return words("subagents.unknown", shown);
+  if (others.length === 0) return only;
+  const ends = meant.slice(0, MOST_RECENT).map(({ child }) => keyEnd(child.key));
+  return words("subagents.ambiguous", { ...shown, keys: ends.join(", ") });
 }
 
 /** By number among the chat's own subagents, else by label, else by the end of the key, at any depth. */

@@ -11,10 +11,26 @@ export function closed<S extends z.ZodRawShape>(shape: S) {
   });
 }
 
+export const agentId = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "an agent id is 1–64 of a–z 0–9 _ -, lower case");
+
+export const chatType = z.enum(["direct", "group", "channel"]);
+export const dmScope = z.enum(["main", "per-peer", "per-channel-peer", "per-account-channel-peer"]);
+
 export const personIds = z.array(z.union([z.string().trim().min(1), z.number().int()]));
 
 /** Names of session tools, patterns with `*`, or `group:sessions` for all of them. */
 export const toolNames = z.array(z.string().min(1));
 
-/** Rules only take tools away: `deny` beats `allow`, and without an `allow`, or with an empty one, everything else stays. */
-export const toolRules = { allow: toolNames.optional(), deny: toolNames.default([]) };
+/** Rules only take tools away. */
+export const toolRules = {
+  allow: toolNames
+    .optional()
+    .describe(
+      "The only tools that stay: names, patterns with * or group:sessions. Without it, or empty, all stay that deny does not name.",
+    ),
+  deny: toolNames
+    .default([])
+    .describe("Tools that are taken away, whatever allow says: names, patterns with * or group:sessions."),
+};

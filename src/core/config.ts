@@ -2,7 +2,7 @@ import { z } from "zod";
 import { channel } from "./config-channel.ts";
 import { configSchema } from "./config-schema.ts";
 import { SwitchboardError } from "./errors.ts";
-import { groupRules, toolWarnings } from "./policy/tool-lists.ts";
+import { groupRules } from "./policy/tool-lists.ts";
 
 /** What a bot developer writes; every key has a default. */
 export type ConfigInput = z.input<typeof configSchema>;
@@ -31,97 +31,6 @@ const unnamedChannel: ChannelConfig = channel.parse({});
 /** The settings of a channel that the config does not name. */
 export function channelConfig(config: Config, name: string): ChannelConfig {
   return Object.hasOwn(config.channels, name) ? (config.channels[name] ?? unnamedChannel) : unnamedChannel;
-}
-
-/** Things that are legal but rarely meant; the root logs them at start. */
-export function configWarnings(
-  config: Config,
-  known: { readonly channels: readonly string[]; readonly agentIds: readonly string[] },
-): readonly string[] {
-  const warnings = config.session.sendPolicy.rules.flatMap((rule, index) => {
-    const { channel: channels, chatType: types } = rule.match ?? {};
-    const discordGroupAlone = asList(channels).includes("discord") && asList(types).join() === "group";
-    return discordGroupAlone
-      ? [
-          `session.sendPolicy.rules[${index}] matches Discord with chatType "group": guild channels are "channel", so the rule only covers group DMs. Write chatType: ["group", "channel"] to cover both.`,
-        ]
-      : [];
-  });
-  if (config.agents.defaults.sandbox.sessionToolsVisibility === "all") {
-    warnings.push(
-      'agents.defaults.sandbox.sessionToolsVisibility is "all": sandboxed sessions see more than they spawned.',
-    );
-  }
-  return [
-    ...warnings,
-    ...windowWarnings(config),
-    ...strangerWarnings(config, known),
-    ...listWarnings(config),
-    ...toolWarnings(config),
-  ];
-}
-
-/** With "interrupt" the next message ends the turn of the one before, so no message waits for it. */
-function windowWarnings({ agents, channels }: Config): readonly string[] {
-  if (agents.defaults.queue !== "interrupt") return [];
-  return Object.entries(channels)
-    .filter(([, { debounceMs }]) => debounceMs > 0)
-    .map(([name]) => `channels.${name}.debounceMs has no effect while agents.defaults.queue is "interrupt".`);
-}
-
-/** While everybody shares a session no list lets people into it. */
-function listWarnings({ session, channels, bindings }: Config): readonly string[] {
-  const isShared = session.scope === "global" || session.dmScope === "main";
-  if (!isShared || bindings.some((bound) => bound.session?.dmScope !== undefined)) return [];
-  return Object.entries(channels)
-    .filter(([, { allowFrom }]) => allowFrom.length > 0)
-    .map(
-      ([name]) =>
-        `channels.${name}.allowFrom has no effect while session.dmScope is "main"; set "per-peer" or another scope.`,
-    );
-}
-
-/** Names that nothing here answers to: most of them are typing mistakes. */
-function strangerWarnings(
-  config: Config,
-  { channels, agentIds }: { readonly channels: readonly string[]; readonly agentIds: readonly string[] },
-): readonly string[] {
-  const named = [
-    ...Object.keys(config.channels).map((name) => [`channels.${name}`, name] as const),
-    ...config.bindings.map(({ match }, i) => [`bindings[${i}].match.channel`, match.channel] as const),
-    ...config.session.sendPolicy.rules.flatMap(({ match }, i) =>
-      asList(match?.channel).map((name) => [`session.sendPolicy.rules[${i}].match.channel`, name] as const),
-    ),
-  ];
-  const { enabled, allow } = config.tools.agentToAgent;
-  const granted = allow.flatMap((entry) => (typeof entry === "string" ? [] : [entry.from, entry.to]));
-  return [
-    ...named
-      .filter(([, name]) => channels.length > 0 && !channels.includes(name))
-      .map(([path, name]) => `${path}: there is no adapter for "${name}"; adapters: ${channels.join(", ")}.`),
-    ...granted
-      .filter((name) => !name.includes("*") && !agentIds.includes(name))
-      .map(
-        (name) => `tools.agentToAgent.allow: there is no agent "${name}"; agents: ${agentIds.join(", ")}.`,
-      ),
-    ...spawnable(config)
-      .filter(([, name]) => !name.includes("*") && !agentIds.includes(name.toLowerCase()))
-      .map(([path, name]) => `${path}: there is no agent "${name}"; agents: ${agentIds.join(", ")}.`),
-    ...(allow.length > 0 && !enabled
-      ? ["tools.agentToAgent.allow has no effect while enabled is false."]
-      : []),
-  ];
-}
-
-/** Every agent that a setting allows to be spawned, with the place of the setting. */
-function spawnable({ agents }: Config): readonly (readonly [string, string])[] {
-  const { allowAgents = [] } = agents.defaults.subagents;
-  return [
-    ...allowAgents.map((name) => ["agents.defaults.subagents.allowAgents", name] as const),
-    ...agents.list.flatMap(({ subagents }, i) =>
-      (subagents.allowAgents ?? []).map((name) => [`agents.list[${i}].subagents.allowAgents`, name] as const),
-    ),
-  ];
 }
 
 function crossChecks(config: Config, agentIds: readonly string[]): readonly string[] {
@@ -199,10 +108,4 @@ function invalid(problems: readonly string[]): SwitchboardError {
   return new SwitchboardError("CONFIG_INVALID", `The config has ${problems.length} problem(s):\n${lines}`, {
     details: { problems },
   });
-}
-
-function asList<T>(value: T | readonly T[] | undefined): readonly T[] {
-  if (value === undefined) return [];
-  // Array.isArray does not narrow a readonly array out of the union.
-  return Array.isArray(value) ? value : [value as T];
 }

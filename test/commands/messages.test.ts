@@ -2,13 +2,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { IntlMessageFormat } from "intl-messageformat";
 import { describe, expect, it } from "vitest";
+import { spellingOf } from "../../src/commands/argument-words.ts";
+import { commandSpecs } from "../../src/commands/catalogue.ts";
 import { en } from "../../src/commands/locales/en.ts";
 import { es } from "../../src/commands/locales/es.ts";
 import { hi } from "../../src/commands/locales/hi.ts";
 import type { Messages } from "../../src/commands/locales/messages.ts";
 import { ptBR } from "../../src/commands/locales/pt-BR.ts";
+import { ARGUMENT_NAMES, COMMAND_NAMES } from "../../src/commands/menu-names.ts";
 import { wordsFor } from "../../src/commands/words.ts";
-import type { Locale } from "../../src/core/ports/command.ts";
+import type { Locale, Localized } from "../../src/core/ports/command.ts";
 
 const LOCALES: Readonly<Record<Locale, Messages>> = { en, es, "pt-BR": ptBR, hi };
 const TABLE = Object.entries(LOCALES) as [Locale, Messages][];
@@ -21,7 +24,9 @@ interface Wanted {
 
 /** What the comment above a message says that it is given: `{count, plural} {name}`. */
 function wantedBy(): ReadonlyMap<string, readonly Wanted[]> {
-  const source = readFileSync(join(import.meta.dirname, "../../src/commands/locales/messages.ts"), "utf8");
+  const folder = join(import.meta.dirname, "../../src/commands/locales");
+  const files = ["messages.ts", "task-messages.ts"].map((name) => readFileSync(join(folder, name), "utf8"));
+  const source = files.join("\n");
   const found = [...source.matchAll(/(?:\/\*\* ([^\n]*?) \*\/\n\s*)?readonly "([^"]+)": string;/g)];
   return new Map(
     found.map(([, comment = "", key = ""]) => [
@@ -137,6 +142,61 @@ describe.each(TABLE)("the sentences in %s", (locale, messages) => {
       const end = (text: string) => /[:?]$/.exec(text)?.[0] ?? "";
       expect(end(messages[key]), key).toBe(end(en[key]));
     }
+  });
+});
+
+describe("the names in menus", () => {
+  const OTHERS = ["es", "pt-BR", "hi"] as const;
+  /** What the platform takes, at its strictest. */
+  const TAKEN = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
+  interface Named {
+    readonly name: string;
+    readonly names?: Localized;
+  }
+  const groups: readonly (readonly [string, readonly Named[]])[] = [
+    ["commands", commandSpecs],
+    ...commandSpecs.map(({ name, args }) => [`arguments of /${name}`, args] as const),
+  ];
+
+  it("CMD-4 CMD-5: every command, argument and value has one in every language, in its script and in lower case, as the platform takes it", () => {
+    for (const [where, some] of groups) {
+      for (const { name, names } of some) {
+        expect(names?.en, `${where}: ${name}`).toBe(name);
+        for (const locale of OTHERS) {
+          const called = names?.[locale] ?? "";
+          expect(called, `${where}: ${name} in ${locale}`).toMatch(TAKEN);
+          expect(called).toBe(called.toLowerCase().normalize("NFC"));
+        }
+        expect(names?.hi, `${where}: ${name}`).toMatch(/^[\p{sc=Deva}-]+$/u);
+      }
+    }
+    for (const { name, choices = [], choiceNames = [] } of commandSpecs.flatMap(({ args }) => args)) {
+      expect(
+        choiceNames.map(({ en }) => en),
+        name,
+      ).toEqual(choices);
+      for (const names of choiceNames) {
+        for (const locale of OTHERS) expect(names[locale]).toBe(spellingOf(names.en, locale) ?? names.en);
+      }
+    }
+  });
+
+  it("CMD-4 CMD-5: none means two commands, or two arguments of one, nor another one's English name", () => {
+    for (const [where, some] of groups) {
+      for (const locale of OTHERS) {
+        for (const { name, names } of some) {
+          const others = some.filter((one) => one.name !== name);
+          const words = others.flatMap((one) => [one.name, one.names?.[locale]]);
+          expect(words, `${where} in ${locale}`).not.toContain(names?.[locale]);
+        }
+      }
+    }
+  });
+
+  it("CMD-4: there is none for a command or an argument that does not exist", () => {
+    const args = new Set(commandSpecs.flatMap((spec) => spec.args.map(({ name }) => name)));
+    expect(Object.keys(COMMAND_NAMES)).toEqual(commandSpecs.map(({ name }) => name));
+    expect(Object.keys(ARGUMENT_NAMES).sort()).toEqual([...args].sort());
   });
 });
 

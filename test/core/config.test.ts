@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { channelConfig, configWarnings, parseConfig } from "../../src/core/config.ts";
+import { channelConfig, parseConfig } from "../../src/core/config.ts";
+import { configWarnings } from "../../src/core/config-warnings.ts";
 import { SwitchboardError } from "../../src/core/errors.ts";
+import { createOwners } from "../../src/core/policy/people.ts";
 
 const AGENTS = ["main", "research"];
+const NOBODY = createOwners({});
 
 function problemsOf(input: unknown): readonly string[] {
   try {
@@ -126,7 +129,7 @@ describe("the config", () => {
         { session: { sendPolicy: { rules: [{ action: "deny", match: { channel: "discord", chatType } }] } } },
         AGENTS,
       );
-    const known = { channels: ["discord"], agentIds: AGENTS };
+    const known = { channels: ["discord"], agentIds: AGENTS, owners: NOBODY };
     expect(configWarnings(rule("group"), known).join()).toMatch(/guild channels are "channel"/);
     expect(configWarnings(rule(["group", "channel"]), known)).toEqual([]);
   });
@@ -140,7 +143,11 @@ describe("the config", () => {
       },
       AGENTS,
     );
-    const warnings = configWarnings(config, { channels: ["discord", "whatsapp"], agentIds: AGENTS });
+    const warnings = configWarnings(config, {
+      channels: ["discord", "whatsapp"],
+      agentIds: AGENTS,
+      owners: NOBODY,
+    });
     expect(warnings.map((warning) => /"(\w+)"/.exec(warning)?.[1])).toEqual([
       "dicsord",
       "whatsap",
@@ -160,13 +167,129 @@ describe("the config", () => {
       },
       AGENTS,
     );
-    const warnings = configWarnings(config, { channels: ["discord"], agentIds: AGENTS });
+    const warnings = configWarnings(config, { channels: ["discord"], agentIds: AGENTS, owners: NOBODY });
     expect(warnings).toEqual([
       expect.stringMatching(
         /^agents\.defaults\.subagents\.allowAgents: there is no agent "reserch"; agents: /,
       ),
       expect.stringMatching(/^agents\.list\[0\]\.subagents\.allowAgents: there is no agent "mayn"/),
     ]);
+  });
+
+  it("IN-1 KEY-5: warns about ids that fit nobody and no chat, and says what to write; of other channels it knows none", () => {
+    const entries = [
+      "@ann",
+      "telegram:@ann",
+      "whatsapp:1",
+      "+1 555 000",
+      "Ann",
+      7,
+      "telegram:7",
+      "-100",
+      "abc@lid",
+    ];
+    const lists = { allowFrom: entries, groupAllowFrom: [...entries, "80351110224678912", "1-2@g.us"] };
+    const open = { session: { dmScope: "per-peer" } };
+    const channels = ["discord", "telegram", "whatsapp", "webchat"];
+    const config = parseConfig(
+      { ...open, channels: Object.fromEntries(channels.map((name) => [name, lists])) },
+      AGENTS,
+    );
+    const warnings = configWarnings(config, { channels, agentIds: AGENTS, owners: NOBODY });
+    const flagged = (path: string) =>
+      lists[path.endsWith("groupAllowFrom") ? "groupAllowFrom" : "allowFrom"].filter((_, i) =>
+        warnings.some((warning) => warning.startsWith(`channels.${path}[${i}]: `)),
+      );
+    const never = ["@ann", "telegram:@ann", "whatsapp:1", "Ann"];
+    expect(flagged("telegram.allowFrom")).toEqual([
+      "@ann",
+      "telegram:@ann",
+      "whatsapp:1",
+      "+1 555 000",
+      "Ann",
+      "-100",
+      "abc@lid",
+    ]);
+    expect(flagged("discord.allowFrom")).toEqual([
+      ...never.slice(0, 3),
+      "+1 555 000",
+      "Ann",
+      "telegram:7",
+      "-100",
+      "abc@lid",
+    ]);
+    expect(flagged("whatsapp.allowFrom")).toEqual(["@ann", "telegram:@ann", "Ann", "telegram:7", "abc@lid"]);
+    expect(flagged("telegram.groupAllowFrom")).not.toContain("-100");
+    expect(flagged("telegram.groupAllowFrom")).toContain(7);
+    expect(flagged("discord.groupAllowFrom")).not.toContain("80351110224678912");
+    expect(flagged("whatsapp.groupAllowFrom")).toContain("+1 555 000");
+    expect(flagged("whatsapp.groupAllowFrom")).not.toContain("1-2@g.us");
+    expect(warnings.filter((warning) => warning.includes("webchat"))).toEqual([]);
+    expect(warnings).toContain(
+      'channels.telegram.allowFrom[0]: "@ann" is no stable telegram id; write one like "123456".',
+    );
+    expect(warnings).toContain(
+      'channels.telegram.allowFrom[2]: "whatsapp:1" belongs to whatsapp, not to telegram; move it there.',
+    );
+    expect(warnings).toContain(
+      'channels.telegram.groupAllowFrom[5]: "7" is no id of a telegram group; write one like "-1001234567890".',
+    );
+  });
+
+  it("IN-1 KEY-8: looks at ids wherever they stand, with topics and prefixes", () => {
+    const group = { requireMention: false };
+    const config = parseConfig(
+      {
+        channels: {
+          telegram: { groups: { "*": group, "-100:topic:7": group, "telegram:-5": group, Team: group } },
+        },
+        session: { identityLinks: { ann: ["telegram:7", "ann", "telegram:@ann", "webchat:ann"] } },
+        bindings: [
+          { agentId: "main", match: { channel: "Telegram", peer: { kind: "group", id: "-100:topic:7" } } },
+          { agentId: "main", match: { channel: "telegram", peer: { kind: "direct", id: "-7" } } },
+          { agentId: "main", match: { channel: "discord", peer: { kind: "channel", id: "#general" } } },
+        ],
+      },
+      AGENTS,
+    );
+    const known = { channels: ["telegram", "discord", "Telegram"], agentIds: AGENTS, owners: NOBODY };
+    expect(configWarnings(config, known).map((warning) => warning.slice(0, warning.indexOf(" ")))).toEqual([
+      "channels.telegram.groups:",
+      "session.identityLinks.ann[2]:",
+      "bindings[1].match.peer.id:",
+      "bindings[2].match.peer.id:",
+    ]);
+  });
+
+  it("CMD-2: warns about owners of a channel without an adapter", () => {
+    const owners = createOwners({ telegram: [7, 8], discord: ["9"], webchat: ["ann"] });
+    const known = { channels: ["telegram"], agentIds: AGENTS, owners };
+    expect(configWarnings(parseConfig({}, AGENTS), known)).toEqual([
+      'owners.discord: there is no adapter for "discord"; adapters: telegram.',
+      'owners.webchat: there is no adapter for "webchat"; adapters: telegram.',
+    ]);
+  });
+
+  it.each<[string, readonly string[], Readonly<Record<string, readonly string[]>>, boolean]>([
+    ["nobody is an owner", ["telegram", "discord"], {}, true],
+    ["the only owner is where there is no adapter", ["telegram"], { discord: ["9"] }, true],
+    ["an owner of another channel is there", ["telegram", "discord"], { discord: ["9"] }, false],
+    ["a WhatsApp account is there, whose own chat is an owner's", ["telegram", "whatsapp"], {}, false],
+    ["the channel has no adapter", ["discord"], {}, false],
+  ])("IN-1: pairing that nobody could approve is warned about: %s", (_, channels, owners, isWarned) => {
+    const config = parseConfig(
+      { session: { dmScope: "per-peer" }, channels: { telegram: { dmPolicy: "pairing" } } },
+      AGENTS,
+    );
+    const known = { channels, agentIds: AGENTS, owners: createOwners(owners) };
+    const warned = configWarnings(config, known).filter((warning) => warning.includes("approve"));
+    expect(warned).toEqual(
+      isWarned
+        ? [
+            'channels.telegram.dmPolicy is "pairing", but no owner could approve anybody; write your id into owners, e.g. owners: { telegram: ["…"] }.',
+          ]
+        : [],
+    );
   });
 
   it("TOOLS-1: warns about entries of tool lists that fit no tool, wherever they stand", () => {
@@ -185,7 +308,7 @@ describe("the config", () => {
       },
       AGENTS,
     );
-    const warnings = configWarnings(config, { channels: ["discord"], agentIds: AGENTS });
+    const warnings = configWarnings(config, { channels: ["discord"], agentIds: AGENTS, owners: NOBODY });
     const tools = "tools: sessions_list, sessions_history, .*, agents_list\\.$";
     const all = warnings.map((warning) =>
       new RegExp(`^(.*): there is no tool "(.*)"; ${tools}`).exec(warning),

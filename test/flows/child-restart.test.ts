@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Keyv } from "keyv";
 import { describe, expect, it } from "vitest";
 import type { Child } from "../../src/core/ports/child.ts";
@@ -29,15 +32,34 @@ const EVERY: readonly EventName[] = [
   "delivery.settled",
 ];
 
-/** Plays a scenario and keeps a copy of the files at every event of it. */
+/** Plays a scenario and keeps a copy of the files at every event of it. Events between which nothing was written or sent are one moment. */
 async function crashesIn(options: Options): Promise<readonly Crash[]> {
   const crashes: Crash[] = [];
+  const states = new Set<string>();
   const board = await aBoard(options);
   for (const name of EVERY) {
-    board.on(name, (event) => crashes.push(crashNow(board, `${name} ${JSON.stringify(event)}`)));
+    board.on(name, (event) => {
+      const crash = crashNow(board, `${name} ${JSON.stringify(event)}`);
+      const state = stateOf(crash);
+      if (!states.has(state)) crashes.push(crash);
+      states.add(state);
+    });
   }
   await play(board);
   return crashes;
+}
+
+/** The same for two moments only when every byte that is left behind is the same, and the platform has got the same. */
+function stateOf({ dataDir, got }: Crash): string {
+  const hash = createHash("sha256").update(JSON.stringify(got));
+  const found = readdirSync(dataDir, { recursive: true, withFileTypes: true });
+  for (const file of found
+    .filter((one) => one.isFile())
+    .map((one) => join(one.parentPath, one.name))
+    .sort()) {
+    hash.update(file.slice(dataDir.length)).update(readFileSync(file));
+  }
+  return hash.digest("hex");
 }
 
 /** The same on a store without transactions, at every single value that is written. */
@@ -224,7 +246,7 @@ it.each(SCENARIOS.flatMap((scenario) => STORES.map((store) => ({ ...scenario, ..
     const clock = fakeClock();
     const options = () => ({ clock, config: ONE_AT_A_TIME, agents: { main: cast(lines(clock)) } });
     const crashes = await crashesWith(options());
-    expect(crashes.length).toBeGreaterThan(10);
+    expect(crashes.length).toBeGreaterThan(5);
     const faults: string[] = [];
     for (const crash of crashes) faults.push(...(await faultsAfter(crash, options())));
     expect(faults).toEqual([]);

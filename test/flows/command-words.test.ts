@@ -180,6 +180,29 @@ describe("a slip", () => {
     },
   );
 
+  it.each([
+    ["/sessions #1", "Usage: /sessions [list|archived|history|label|archive|unarchive] [which] [text]"],
+    ["/deliveries 1", "Usage: /deliveries [list|retry|dismiss] [which]"],
+    ["/subagents  12 ", "Usage: /subagents [list|info|log|stop|tree] [which]"],
+    ["/pair: 5", "Usage: /pair [list|approve|deny|remove] [which]"],
+    ["/sessions #१", "Usage: /sessions [list|archived|history|label|archive|unarchive] [which] [text]"],
+  ])("CMD-3: an owner's %j is answered with the words that go before a number", async (text, answer) => {
+    const board = await echoing();
+    const turns = board.agents.main?.turns.length ?? 0;
+    expect(await says(board, text)).toBe(answer);
+    expect(board.agents.main?.turns).toHaveLength(turns);
+    expect(await says(board, text, { locale: "es" })).toMatch(/^Uso: .*\nTambién/);
+    expect(await says(board, text, { sender: MEMBER })).toContain(text.trim());
+  });
+
+  it.each(["/sessions 1 2", "/sessions 1.", "/deliveries #", "/subagents 1234567890", "/send 5"])(
+    "CMD-3: an owner's %j is no such slip",
+    async (text) => {
+      const board = await echoing();
+      expect(await says(board, text)).toContain(text);
+    },
+  );
+
   it("CMD-3: with a line break it is words for the agent too", async () => {
     const board = await echoing();
     expect(await says(board, "/stop\nnow", { from: DIRECT })).toContain("/stop\nnow");

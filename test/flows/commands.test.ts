@@ -134,7 +134,7 @@ describe("/send", () => {
       await says(board, "hello");
       await says(board, text);
       expect(texts(board)).toEqual([
-        "⚙️ Sending is off for this session (decided by session.sendPolicy.rules[0]).\nUsage: /send [on|off|inherit]",
+        "⚙️ Sending is off for this session (decided by session.sendPolicy.rules[0]).\n1 reply was withheld 0s ago.\nUsage: /send [on|off|inherit]",
       ]);
       expect(await policyOf(board, ROOM_KEY)).toBeUndefined();
     },
@@ -227,7 +227,8 @@ describe("/send", () => {
     await board.gateway.call("sessions.reset", { sessionKey: ROOM_KEY });
     await board.close({ graceMs: 0 });
     const again = await aBoard({ dataDir: board.dataDir });
-    await again.clock.advance(26 * 3_600_000);
+    again.clock.skip(26 * 3_600_000);
+    await again.clock.advance(1000);
     await says(again, "hello", { id: "next day" });
     expect(await policyOf(again, ROOM_KEY)).toBe("deny");
     expect(again.agents.main?.turns).toHaveLength(1);
@@ -826,10 +827,16 @@ describe("the other commands", () => {
     ]);
   });
 
-  it("/help lists every command with its usage and who may use it", async () => {
+  it("CMD-2: /help lists what the asker may use: for an owner every command, with its usage and who may use it", async () => {
     const board = await aBoard();
+    await says(board, "/help");
     await says(board, "/help", { sender: MEMBER });
-    const [text = ""] = texts(board);
+    const [text = "", toMember = ""] = texts(board);
+    expect(toMember.split("\n").map((line) => /\/[a-z]+/.exec(line)?.[0])).toEqual([
+      undefined,
+      "/whoami",
+      "/help",
+    ]);
     for (const { name, access } of board.telegram.host.commands) {
       const line = text.split("\n").find((one) => one.includes(`/${name}`));
       expect(line, name).toBeDefined();

@@ -303,7 +303,7 @@ describe("C13 ANN-4: one post in the right chat and one event for the requester,
 
 describe("a requester whose turn about an ended child fails", () => {
   /** Its first turns about ended children fail like this. */
-  async function failing(times: number, tasks: readonly string[] = ["work 3 s"]) {
+  async function failing(times: number, tasks: readonly string[] = ["work 3 s"], clockGoesBackMs = 0) {
     const clock = fakeClock();
     const heldAt: number[] = [];
     const board = await aBoard({
@@ -322,8 +322,9 @@ describe("a requester whose turn about an ended child fails", () => {
     });
     await board.telegram.says("go");
     await pass(board, 3000);
+    clock.skip(-clockGoesBackMs);
     await pass(board, 60_000);
-    const seconds = heldAt.map((atMs) => (atMs - (heldAt[0] ?? 0)) / 1000);
+    const seconds = heldAt.map((atMs, at) => (atMs + (at && clockGoesBackMs) - (heldAt[0] ?? 0)) / 1000);
     return { board, seconds };
   }
 
@@ -333,6 +334,14 @@ describe("a requester whose turn about an ended child fails", () => {
     expect(postsOf(board)).toEqual(["told of work 3 s"]);
     expect(await eventsIn(board, "main")).toHaveLength(1);
     expect(childrenOf(board)[0]).toMatchObject({ told: "turn" });
+  });
+
+  it("C01 C07: is told again in time, also when the clock is set back meanwhile", async () => {
+    const { board, seconds } = await failing(1, ["work 3 s"], 86_400_000);
+    expect(seconds).toHaveLength(2);
+    // Somebody has to look first.
+    expect((seconds[1] ?? 0) - 5).toBeLessThanOrEqual(2);
+    expect(postsOf(board)).toEqual(["told of work 3 s"]);
   });
 
   it("C07 C01: is told a third time after 10 s more, and then people are told that something went wrong", async () => {

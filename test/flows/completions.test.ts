@@ -165,6 +165,77 @@ describe("suggestions of subagents", () => {
   });
 });
 
+describe("suggestions of what was not delivered", () => {
+  const call = { name: "deliveries" } as const;
+
+  /** One text of each of these chats was given up, the last one last. */
+  async function withLetters(chats: readonly (readonly [chatTitle: string, said: string])[]): Promise<Board> {
+    const board = await aBoard({ agents: { main: ({ text }) => text.slice(text.indexOf(":") + 1).trim() } });
+    for (const [at, [chatTitle, said]] of chats.entries()) {
+      board.discord.failNext(at === 0 ? "uncertain" : "permanent");
+      await board.discord.says(said, { from: { ...ROOM, chatId: `${200 + at}` }, chatTitle });
+      await board.quiet();
+      await board.clock.advance(60_000);
+    }
+    return board;
+  }
+
+  it("CMD-4 DELIV-1: the newest first, by number, state, chat and how it begins, in the person's language; the value is the number", async () => {
+    const board = await withLetters([
+      ["Family Chat", "the cake is ready"],
+      ["Work", "the report is ready"],
+    ]);
+    expect(await suggests(board, "", { ...call, locale: "es-419" })).toEqual([
+      { name: "#2, hace 1m00s, no entregado · discord:g-work · the report is ready", value: "2" },
+      { name: "#1, hace 2m00s, quizá entregado · discord:g-family-chat · the cake is ready", value: "1" },
+    ]);
+    const values = async (typed: string) => (await suggests(board, typed, call)).map(({ value }) => value);
+    for (const typed of ["1", "#1", "Family", "cake"]) expect(await values(typed), typed).toEqual(["1"]);
+    expect(await values("ready")).toEqual(["2", "1"]);
+    expect(await values("nothing like it")).toEqual([]);
+  });
+
+  it("CMD-4 DELIV-1: each value does what it says, in a room as in the direct chat, as the list in the menu shows the same there", async () => {
+    const board = await withLetters([
+      ["Family Chat", "the cake is ready"],
+      ["Work", "the report is ready"],
+    ]);
+    for (const from of [ROOM, DIRECT]) {
+      const list = await board.discord.calls("deliveries", "list", { from });
+      const [first] = await suggests(board, "", { ...call, from });
+      expect(list).toContain(`#${first?.value}, `);
+      const answer = await board.discord.calls("deliveries", `retry ${first?.value}`, { from });
+      expect(answer).toBe("↻ Sending 1 message again.");
+      await board.quiet();
+    }
+    expect(board.discord.sent.map(({ text }) => text)).toEqual(["the report is ready", "the cake is ready"]);
+    expect(await suggests(board, "", call)).toEqual([]);
+  });
+
+  it("CMD-4 K04: at most 25, each one clean, masked line of at most 100 units", async () => {
+    const board = await withLetters(
+      Array.from(
+        { length: 27 },
+        (_, n) => [`Room ${n}`, `a\n# ${TOKEN} ${"👨\u200d👩\u200d👧 ".repeat(30)}`] as const,
+      ),
+    );
+    const found = await suggests(board, "", call);
+    expect(found.map(({ value }) => value)).toEqual(Array.from({ length: 25 }, (_, n) => `${27 - n}`));
+    for (const { name } of found) {
+      expect(name.length).toBeLessThanOrEqual(100);
+      expect(name).toContain("· a # ghp_a1…");
+      expect(name).not.toMatch(/[\n\p{Surrogate}]/u);
+    }
+  });
+
+  it("CMD-2 CMD-4: nothing for whoever is no owner", async () => {
+    const board = await withLetters([["Family Chat", "the cake is ready"]]);
+    expect(await suggests(board, "", { ...call, from: ROOM })).toHaveLength(1);
+    const sender = { id: "7", isBot: false };
+    expect(await suggests(board, "", { ...call, from: ROOM, sender })).toEqual([]);
+  });
+});
+
 describe("suggestions are for whoever may use the command", () => {
   it.each<[string, Partial<CompletionCall>]>([
     ["a member", { sender: { id: "7", isBot: false } }],

@@ -6,7 +6,7 @@ import type { SwitchboardEvents } from "../../src/core/ports/events.ts";
 import { infoKey } from "../../src/core/storage/turns.ts";
 import { damageValue } from "../core/storage/embedded-harness.ts";
 import { BreakableMap } from "../core/storage/keyv-harness.ts";
-import { aBoard, type Board, LEASE_MS, OPEN, type Script } from "../fakes/a-board.ts";
+import { aBoard, type Board, LEASE_MS, OPEN, type Script, use } from "../fakes/a-board.ts";
 import { asking, send } from "../fakes/asking.ts";
 import { type Gate, gate } from "../fakes/gate.ts";
 import { at, memoryAdapter } from "../fakes/memory-adapter.ts";
@@ -312,6 +312,59 @@ describe("a denied chat", () => {
     expect(events[0]?.reason).toContain("session.sendPolicy.rules[0]");
     const { messages } = await board.gateway.call("chat.history", { sessionKey: ROOM_KEY });
     expect(JSON.stringify(messages)).toContain("seen 1");
+  });
+
+  it("POL-3 STATUS-1: tells its owner how many replies were withheld, and since when, until it speaks again", async () => {
+    const board = await aBoard({ agents: { main: echo() } });
+    const privately = async (name: string, locale = "en") =>
+      (await board.discord.calls(name, "", { from: ROOM, locale })) ?? "";
+    await board.discord.says("before", { from: ROOM });
+    await board.quiet();
+    await board.discord.says("/send off", { from: ROOM });
+    await board.quiet();
+    expect(await privately("send")).not.toContain("withheld");
+    for (const text of ["one", "/status", "/whoami"]) await board.discord.says(text, { from: ROOM });
+    await board.quiet();
+    await board.clock.advance(300_000);
+    expect(await privately("send")).toContain(
+      "(decided by /send off).\n1 reply was withheld 5m00s ago.\nUsage:",
+    );
+    await board.discord.says("two", { from: ROOM });
+    await board.discord.says("three", { from: ROOM });
+    await board.quiet();
+    const said = await Promise.all(["en", "es", "pt", "hi"].map((locale) => privately("status", locale)));
+    expect(said.map((text) => /^.*5m00s.*$/m.exec(text.split("/send off")[1] ?? "")?.[0])).toEqual([
+      "3 replies were withheld, the first 5m00s ago.",
+      "Se retuvieron 3 respuestas, la primera hace 5m00s.",
+      "3 respostas foram retidas, a primeira há 5m00s.",
+      "3 उत्तर रोके गए, पहला 5m00s पहले।",
+    ]);
+    expect(JSON.stringify(await use(board, ROOM_KEY, "session_status"))).not.toContain("withheld");
+    await board.gateway.call("sessions.reset", { sessionKey: ROOM_KEY });
+    expect(await privately("status")).toContain("3 replies");
+    await board.discord.says("/send on", { from: ROOM });
+    await board.quiet();
+    expect(await privately("status")).not.toContain("withheld");
+    await board.discord.says("/send off", { from: ROOM });
+    await board.quiet();
+    expect(await privately("send")).not.toContain("withheld");
+  });
+
+  it("POL-3 STATUS-1: by a rule: what was withheld is counted a day long, and goes with the next word of the owner", async () => {
+    const board = await aBoard({ config: DENY, agents: { main: echo() } });
+    const privately = async () => (await board.discord.calls("send", "", { from: ROOM })) ?? "";
+    for (const text of ["one", "two"]) await board.discord.says(text, { from: ROOM });
+    await board.quiet();
+    expect(await privately()).toContain("2 replies were withheld");
+    board.clock.skip(24 * 3_600_000);
+    expect(await privately()).not.toContain("withheld");
+    await board.discord.says("three", { from: ROOM });
+    await board.quiet();
+    expect(await privately()).toContain("1 reply was withheld 0s ago.");
+    await board.gateway.call("sessions.patch", { sessionKey: ROOM_KEY, sendPolicy: "deny" });
+    expect(await privately()).toContain("1 reply was withheld 0s ago.");
+    await board.gateway.call("sessions.patch", { sessionKey: ROOM_KEY, sendPolicy: null });
+    expect(await privately()).not.toContain("withheld");
   });
 
   it("POL-3: where it is allowed, typing shows from the beginning of a run to its end", async () => {

@@ -45,6 +45,22 @@ describe.each(stores)("labels in %s", (_, options) => {
     expect(await labels(board)).toEqual({ [String(resolved.key)]: "ops" });
   });
 
+  it("STORE-8 F04: an accent is the same letter in both of its forms, for a label and for whoever looks for it", async () => {
+    const [one, two] = ["caf\u00e9", "cafe\u0301"];
+    const board = await aBoardWithSessions(options());
+    await patch(board, OPS, two);
+    const [first = "", second = ""] = CRON;
+    await patch(board, first, two);
+    await expect(patch(board, second, one)).rejects.toMatchObject({ code: "LABEL_IN_USE" });
+    for (const label of [one, two]) {
+      const found = await board.gateway.call("sessions.resolve", { label, agentId: "main" });
+      expect(found).toMatchObject({ key: first });
+      for (const by of [{ label }, { search: label.toUpperCase() }]) {
+        expect(await board.gateway.call("sessions.list", by)).toMatchObject({ count: 2 });
+      }
+    }
+  });
+
   it("STORE-8: rounds of parallel patches never leave one label twice", async () => {
     const board = await aBoardWithSessions(options());
     for (let round = 0; round < 15; round++) {

@@ -78,6 +78,20 @@ describe("two accounts of one installation in one room, with one agent", () => {
     expect(beta.sent).toHaveLength(1);
   });
 
+  it("N11 N01: a message that comes too late for one of them is answered by the other, and not noted after that", async () => {
+    for (const order of [0, 1]) {
+      const { board, alpha, beta } = await twoAccounts();
+      const hearing = [
+        () => hears(beta, "1", "@beta good day"),
+        () => hears(alpha, "1", "@beta good day", { replay: true }),
+      ];
+      for (const hear of order === 0 ? hearing : hearing.reverse()) await hear();
+      await board.quiet();
+      expect(beta.sent).toHaveLength(1);
+      if (order === 0) expect(times(await rowsOf(board), "good day")).toBe(1);
+    }
+  });
+
   it("N11: nobody has to be mentioned, and one of them answers", async () => {
     const config = { channels: { discord: { requireMention: false } } };
     const { board, alpha, beta } = await twoAccounts({ config });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigInput } from "../../src/core/config.ts";
 import { aBoard, type Board, type Script } from "../fakes/a-board.ts";
-import { childrenOf, eventsIn, pass, working } from "../fakes/a-family.ts";
+import { cast, childrenOf, eventsIn, pass, postsOf, spawning, working } from "../fakes/a-family.ts";
 import { hangs, spawner, tasksOf } from "../fakes/a-spawner.ts";
 import { fakeClock } from "../fakes/fake-clock.ts";
 
@@ -38,6 +38,17 @@ async function withHanging(input: object, config: ConfigInput = {}, child?: Chil
 
 const defaults = (subagents: object, more: object = {}): ConfigInput => ({
   agents: { defaults: { subagents, ...more } },
+});
+
+it("C05: a child that fails without a reason is told with a sentence, not with a word of the programming language", async () => {
+  const board = await aBoard({
+    agents: { main: cast({ asked: spawning(["work"], "ok"), task: () => Promise.reject(undefined) }) },
+  });
+  await board.telegram.says("go");
+  await board.quiet();
+  const told = JSON.stringify([postsOf(board), await eventsIn(board, "main")]);
+  expect(told).toContain("no reason was given");
+  expect(told).not.toContain("undefined");
 });
 
 describe("the time of a task", () => {

@@ -411,6 +411,37 @@ describe("YIELD-1: one that waits", () => {
   });
 });
 
+describe("SPAWN-9 D05: the clock is set back while a child waits that has a limit", () => {
+  it.each([
+    ["and what it waits for goes on for ever", "leaf 999 s"],
+    ["and it is told of its end", "leaf 20 s"],
+    ["while its own turn is under way", "first 5 s"],
+  ])("%s: it is stopped in time", async (_, work) => {
+    const clock = fakeClock();
+    const board = await aBoard({
+      clock,
+      config: DEEP,
+      agents: {
+        main: cast({
+          asked: spawning([{ task: "lead", runTimeoutSeconds: 60 }]),
+          told: ({ text }) => /Status: (.*)/.exec(text)?.[1] ?? "",
+          async task(turn) {
+            if (turn.request.depth > 1) return timed(clock)(turn);
+            if (work.startsWith("first")) await working(clock, 5000, turn.signal);
+            return spawning([work.replace("first 5 s", "leaf 999 s")])(turn);
+          },
+          toldAsChild: ({ signal }) => working(clock, 9e9, signal).then(() => "never"),
+        }),
+      },
+    });
+    await board.telegram.says("go");
+    await pass(board, 4000);
+    clock.skip(-86_400_000);
+    for (const ms of [20_000, 20_000, 30_000, 10_000]) await pass(board, ms);
+    expect(postsOf(board)).toEqual(["timeout (timed out after 60 s)"]);
+  });
+});
+
 describe("YIELD-1: a child whose own task ended well, and that is spoken to", () => {
   /** It spawns one of its own and yields, or says `then`, when it is asked for more. */
   async function afterItsTask(then?: string, task = "first done") {

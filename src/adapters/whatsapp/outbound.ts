@@ -14,6 +14,8 @@ export function renderWhatsApp(markdown: string, maxLength = 4000): readonly str
 }
 
 const FENCE: Frame = { open: "```\n", close: "\n```" };
+const CODE = same("`");
+const WIDE_CODE = same("```");
 const MARKS: Readonly<Record<Style, Frame | undefined>> = {
   bold: same("*"),
   italic: same("_"),
@@ -26,7 +28,7 @@ const WHATSAPP: Dialect = {
   style: (style) => MARKS[style],
   quote: { open: "> ", close: "", linePrefix: "> " },
   bullet: "- ",
-  codeSpan: (text) => same(text.includes("`") ? "```" : "`"),
+  codeSpan: (text) => (text.includes("`") ? WIDE_CODE : CODE),
   fence: () => FENCE,
   fenced: withoutFences,
   link: (url) => ` (${url})`,

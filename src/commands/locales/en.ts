@@ -18,6 +18,8 @@ export const en: Messages = {
   "send.off": "⚙️ Sending is off for this session.",
   "send.inherit": "⚙️ This session follows the configured policy ({effective}).",
   "send.current": "⚙️ Sending is {effective} for this session (decided by {rule}).",
+  "send.withheld":
+    "{count, plural, one {# reply was withheld {age} ago.} other {# replies were withheld, the first {age} ago.}}",
   "send.effective.on": "on",
   "send.effective.off": "off",
   "send.tap.on": "On",

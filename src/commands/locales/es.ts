@@ -18,6 +18,8 @@ export const es: Messages = {
   "send.off": "⚙️ El envío está desactivado en esta sesión.",
   "send.inherit": "⚙️ Esta sesión sigue la política configurada ({effective}).",
   "send.current": "⚙️ El envío está {effective} en esta sesión (lo decide {rule}).",
+  "send.withheld":
+    "{count, plural, one {Se retuvo # respuesta hace {age}.} other {Se retuvieron # respuestas, la primera hace {age}.}}",
   "send.effective.on": "activado",
   "send.effective.off": "desactivado",
   "send.tap.on": "Activar",

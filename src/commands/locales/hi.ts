@@ -18,6 +18,7 @@ export const hi: Messages = {
   "send.off": "⚙️ इस सत्र के लिए भेजना बंद है।",
   "send.inherit": "⚙️ यह सत्र कॉन्फ़िग की नीति का पालन करता है ({effective})।",
   "send.current": "⚙️ इस सत्र के लिए भेजना {effective} है (निर्णय: {rule})।",
+  "send.withheld": "{count, plural, one {{age} पहले # उत्तर रोका गया।} other {# उत्तर रोके गए, पहला {age} पहले।}}",
   "send.effective.on": "चालू",
   "send.effective.off": "बंद",
   "send.tap.on": "चालू करें",

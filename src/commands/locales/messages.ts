@@ -1,5 +1,7 @@
+import type { TaskMessages } from "./task-messages.ts";
+
 /** Every sentence that people are answered with. ICU message format; a locale that lacks one does not compile. */
-export interface Messages {
+export interface Messages extends TaskMessages {
   readonly "notice.failed": string;
   readonly "notice.interrupted": string;
   readonly "notice.announceFailed": string;
@@ -20,6 +22,8 @@ export interface Messages {
   readonly "send.inherit": string;
   /** {effective} {rule} */
   readonly "send.current": string;
+  /** {count, plural} {age} */
+  readonly "send.withheld": string;
   readonly "send.effective.on": string;
   readonly "send.effective.off": string;
   readonly "send.tap.on": string;
@@ -134,53 +138,8 @@ export interface Messages {
   readonly "tools.here": string;
   readonly "tools.none": string;
   readonly "tools.removed": string;
-  readonly "subagents.description": string;
-  readonly "subagents.action": string;
-  readonly "subagents.which": string;
-  readonly "subagents.none": string;
-  readonly "subagents.active": string;
-  readonly "subagents.active.none": string;
-  /** {hours} */
-  readonly "subagents.recent": string;
-  /** {hours} */
-  readonly "subagents.recent.none": string;
   /** {count} */
   readonly "list.more": string;
-  /** {state, select} {count, plural}: of the subagents that it waits for */
-  readonly "subagents.state": string;
-  /** {task} */
-  readonly "subagents.info.task": string;
-  /** {count, plural} */
-  readonly "subagents.info.below": string;
-  /** {state, select} */
-  readonly "subagents.info.post": string;
-  /** {name} */
-  readonly "log.title": string;
-  /** {name} */
-  readonly "log.empty": string;
-  /** {name} */
-  readonly "log.gone": string;
-  /** {count, plural} */
-  readonly "subagents.stopped": string;
-  /** {name} {state, select} */
-  readonly "subagents.ended": string;
-  /** {name} */
-  readonly "subagents.released": string;
-  readonly "subagents.sayWhich": string;
-  /** {which} */
-  readonly "subagents.unknown": string;
-  /** {which} {count} {keys} */
-  readonly "subagents.ambiguous": string;
-  readonly "stop.description": string;
-  readonly "stop.nothing": string;
-  /** {what} */
-  readonly "stop.done": string;
-  /** {count, plural} */
-  readonly "stop.runs": string;
-  /** {count, plural} */
-  readonly "stop.messages": string;
-  /** {count, plural} */
-  readonly "stop.subagents": string;
   readonly "deliveries.description": string;
   readonly "deliveries.action": string;
   readonly "deliveries.which": string;

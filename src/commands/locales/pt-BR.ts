@@ -18,6 +18,8 @@ export const ptBR: Messages = {
   "send.off": "⚙️ O envio está desligado nesta sessão.",
   "send.inherit": "⚙️ Esta sessão segue a política configurada ({effective}).",
   "send.current": "⚙️ O envio está {effective} nesta sessão (decidido por {rule}).",
+  "send.withheld":
+    "{count, plural, one {# resposta foi retida há {age}.} other {# respostas foram retidas, a primeira há {age}.}}",
   "send.effective.on": "ligado",
   "send.effective.off": "desligado",
   "send.tap.on": "Ligar",

@@ -24,7 +24,6 @@ interface IntakeParts {
 export interface Incoming {
   readonly message: InboundMessage;
   readonly origin: Origin;
-  /** Of the run that it is for an agent, or would be. */
   readonly runId: string;
   /** An agent is asked, or the message is only noted: as one for the bot that came too late, or as context. */
   readonly taken: "agent" | "note" | "overheard";
@@ -54,7 +53,12 @@ export function createIntake(parts: IntakeParts): Intake {
       // Another account may have heard it as words for its bot.
       if (heard.id === runId || (await queue.get(heard.id)) !== undefined) continue;
       await enqueue(
-        { message: heard.message, runId: heard.id, origin: { ...origin, owner: false }, taken: "overheard" },
+        {
+          message: heard.message,
+          runId: noteRunId(heard.id),
+          origin: { ...origin, owner: false },
+          taken: "overheard",
+        },
         arrivalOf(incoming),
       );
     }
@@ -77,9 +81,7 @@ function inboundRun({ message, origin, runId, taken, command }: Incoming): NewRu
   const { id, from, text, sender, attachments, quoted, locale } = message;
   const isAsked = taken === "agent";
   const { replyToId } = command ?? { replyToId: id };
-  // What one account overhears may be words for another's bot, and those are not lost as a repeat.
-  const ownId = taken === "overheard" ? noteRunId(runId) : runId;
-  return jobRun(ownId, isAsked ? "agent" : "note", {
+  return jobRun(runId, isAsked ? "agent" : "note", {
     sessionKey: origin.arrival.key,
     trigger: "user",
     text,

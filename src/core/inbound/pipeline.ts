@@ -6,6 +6,7 @@ import type { RunQueue } from "../ports/engine.ts";
 import type { Events } from "../ports/events.ts";
 import type { Clock, Logger } from "../ports/host.ts";
 import type { Session } from "../ports/session.ts";
+import { noteRunId } from "../runs/run-id.ts";
 import { isStale } from "../session/freshness.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { createBotLoop, isOwnPost } from "./bot-loop.ts";
@@ -94,7 +95,7 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
       return ignored("a command from before the bot was there");
     const childThread = origin.childThread === "here";
     if (call === undefined && !isForBot(message, config, { childThread })) return overhear(heard);
-    return message.replay === true ? take(heard, "note") : answer(heard, call);
+    return message.replay === true ? note(heard) : answer(heard, call);
   }
 
   async function answer(heard: Heard, call: NativeCommandCall | undefined): Promise<Verdict> {
@@ -120,11 +121,18 @@ export function createPipeline(parts: PipelineParts): (message: InboundMessage) 
       return done(await overheard.keep(key, { id: runId, message }, groupContext), "context");
     }
     if (await overheard.hasLetGo(key, runId)) return done("duplicate", "context");
-    return take(heard, "overheard");
+    return take(heard, "overheard", noteRunId(runId));
   }
 
-  async function take(heard: Heard, taken: Incoming["taken"]): Promise<Verdict> {
-    const { message, origin, runId } = heard;
+  /** What came too late for one account may be in time for another, and is no repeat there. */
+  async function note(heard: Heard): Promise<Verdict> {
+    if (!heard.isShared) return take(heard, "note");
+    const isAsked = (await queue.get(heard.runId)) !== undefined;
+    return isAsked ? done("duplicate", "context") : take(heard, "note", noteRunId(heard.runId));
+  }
+
+  async function take(heard: Heard, taken: Incoming["taken"], runId = heard.runId): Promise<Verdict> {
+    const { message, origin } = heard;
     const outcome = await parts.intake({ message, origin, runId, taken });
     return done(outcome, taken === "agent" ? "run" : "context");
   }

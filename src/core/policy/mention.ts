@@ -1,7 +1,7 @@
 import type { ChannelConfig } from "../config.ts";
 import type { Address } from "../ports/chat.ts";
-import { cleanLine } from "../session/describe.ts";
 import { writtenId } from "../session/person.ts";
+import { cleanLine } from "../text/lines.ts";
 
 /** Scripts that write words without anything between them: next to their letters a name may begin and end. */
 const UNSPACED = ["Han", "Hira", "Kana", "Bopo", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"]

@@ -3,6 +3,7 @@ import { SwitchboardError } from "../errors.ts";
 import type { Address, InboundMessage, Sender } from "../ports/chat.ts";
 import { personIds, type SamePerson, writtenId } from "../session/person.ts";
 import type { ChatScope } from "../session/resolve.ts";
+import { problemWithPerson } from "./id-forms.ts";
 import { isNamed, needsMention } from "./mention.ts";
 
 /** `<channel>:<id>` of everybody who may type owner commands. */
@@ -12,13 +13,6 @@ export type Owners = ReadonlySet<string>;
 export type Admission =
   | { readonly admitted: true }
   | { readonly admitted: false; readonly reason: string; readonly mayPair?: true; readonly isShared?: true };
-
-/** Stable ids of the channels that we know; on others an owner's id only must not look like a name or wildcard. */
-const idForms: ReadonlyMap<string, { readonly form: RegExp; readonly example: string }> = new Map([
-  ["discord", { form: /^\d+$/, example: "80351110224678912" }],
-  ["telegram", { form: /^\d+$/, example: "123456" }],
-  ["whatsapp", { form: /^(\+\d+|\d+@lid)$/, example: '+15550001111" or the LID "123@lid' }],
-]);
 
 /** CONFIG_INVALID, naming every entry that is not a stable id: `*` and names never make an owner. No entries: no owner. */
 export function createOwners(
@@ -137,17 +131,7 @@ function refused(reason: string): Extract<Admission, { admitted: false }> {
 }
 
 function problemWith(channel: string, entry: string | number, id: string): string | undefined {
-  if (typeof entry === "number" && !Number.isSafeInteger(entry)) {
-    return "is a number that has lost digits; write it as text";
-  }
   if (id === "") return "is blank; write a stable id";
   if (id === "*") return "would make everybody an owner; list people by id";
-  const [prefix = "", rest] = id.split(":");
-  if (rest !== undefined && prefix !== channel && idForms.has(prefix.toLowerCase())) {
-    return `belongs to ${prefix}, not to ${channel}; move it there`;
-  }
-  const known = idForms.get(channel);
-  if (known === undefined)
-    return id.startsWith("@") ? "is a name; names can change hands, write the id" : undefined;
-  return known.form.test(id) ? undefined : `is no stable ${channel} id; write one like "${known.example}"`;
+  return problemWithPerson(channel, entry);
 }

@@ -12,7 +12,7 @@ export interface NewRun {
   readonly pool: string;
   readonly kind: string;
   readonly payload: Json;
-  /** Unix ms. A delayed run takes its place in the lane only when due. */
+  /** Unix ms. A delayed run takes its place in the lane only when due. A clock that is set back makes nobody wait longer. */
   readonly notBeforeMs?: number;
 }
 
@@ -107,6 +107,8 @@ export interface RunQueue {
   get(id: RunId): Promise<RunRecord | undefined>;
   /** Runs of a lane that are not settled, in order; the first `limit` of them. */
   pending(lane: string, limit?: number): Promise<readonly RunRecord[]>;
+  /** Those of them that were accepted before this run, of whichever lane that is; none when it is unknown. */
+  pendingBefore(lane: string, id: RunId): Promise<readonly RunRecord[]>;
   /** The first run behind this one in its lane that is of another kind than `except`. */
   next(id: RunId, except: string): Promise<RunRecord | undefined>;
   /** What waits in this lane, undefined when nothing does. Costs little, however much that is. */

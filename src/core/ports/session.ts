@@ -36,8 +36,6 @@ export interface Session {
   readonly updatedAtMs: number;
   /** When this sessionId began (reset). */
   readonly sessionStartedAtMs: number;
-  /** The command that has begun it: carried out again it begins nothing. */
-  readonly resetBy?: string;
   /** Last real inbound message; internal runs never touch it. */
   readonly lastInteractionAtMs?: number;
 
@@ -52,6 +50,13 @@ export interface Session {
   readonly route?: Address;
 
   readonly sendPolicy?: SendOverride;
+  /** Replies that the send policy has kept from leaving, since somebody last allowed sending or a day without any. `lastId`: the newest delivery of them. */
+  readonly withheld?: {
+    readonly count: number;
+    readonly sinceMs: number;
+    readonly lastMs: number;
+    readonly lastId: string;
+  };
   readonly modelOverride?: string;
   readonly thinkingLevel?: string;
   readonly verboseLevel?: string;

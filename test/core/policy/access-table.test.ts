@@ -154,12 +154,12 @@ describe("refusals", () => {
 
   it("VIS-1: of a session whose agent is gone it is said that no setting would help", () => {
     const lost = explained.filter(({ caller, member }) => isLost(caller, member));
-    for (const { caller, action, reason } of lost) {
+    const wrong = lost.filter(({ caller, action, reason }) => {
       const verb = action === "send" ? "send to" : "read";
-      expect(reason).toBe(
-        `Agent "${caller.agentId}" may not ${verb} this session of agent "gone". Agent "gone" is not configured any more.`,
-      );
-    }
+      const expected = `Agent "${caller.agentId}" may not ${verb} this session of agent "gone". Agent "gone" is not configured any more.`;
+      return reason !== expected;
+    });
+    expect(wrong.slice(0, 5)).toEqual([]);
     expect(lost.length).toBeGreaterThan(1000);
   });
 
@@ -282,6 +282,7 @@ describe("any rules and any forest", () => {
     fc.assert(
       fc.property(rules, forest, (settings, sessions) => {
         const config = parsed(settings);
+        const wrong: string[] = [];
         for (const caller of sessions) {
           const asking = { ...caller, key: key(caller.key) };
           const descendants = sessions
@@ -299,14 +300,14 @@ describe("any rules and any forest", () => {
                 ...retired,
               };
               const expected = reaches(settings, caller, member, RIGHTS[action]);
-              expect(
-                mayAccess(asking, target, action, config).allowed,
-                say(settings, caller, member, action),
-              ).toBe(expected);
-              expect(scope.agentIds.includes(agentId) || scope.keys.includes(target.key)).toBe(expected);
+              const { allowed } = mayAccess(asking, target, action, config);
+              const listed = scope.agentIds.includes(agentId) || scope.keys.includes(target.key);
+              if (allowed !== expected || listed !== expected)
+                wrong.push(`${allowed}, listed ${listed}: ${say(settings, caller, member, action)}`);
             }
           }
         }
+        expect(wrong).toEqual([]);
       }),
       { numRuns: 400 },
     );

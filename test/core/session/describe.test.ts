@@ -162,6 +162,7 @@ describe("titles and labels", () => {
 
   it("STORE-8: a label has 1–512 characters after cleaning", () => {
     expect(cleanLabel(" ops\nroom ")).toEqual({ ok: true, label: "ops room" });
+    expect(cleanLabel("cafe\u0301")).toEqual({ ok: true, label: "caf\u00e9" });
     expect(cleanLabel("😀".repeat(512))).toMatchObject({ ok: true });
     expect(cleanLabel("x".repeat(513))).toMatchObject({ ok: false, reason: expect.stringContaining("512") });
     expect(cleanLabel(" \u200B\n")).toMatchObject({ ok: false, reason: expect.stringContaining("visible") });
