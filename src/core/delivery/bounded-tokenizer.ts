@@ -7,9 +7,9 @@ const MAX_SPANS = 8;
 const FRUITLESS_UNITS = 8_000;
 /** And in the whole text, besides once its length. Texts that mean what they say need a fifth of it. */
 const FRUITLESS_UNITS_OF_TEXT = 100_000;
-/** Spans, list items, quotes and runs of text (paragraphs, cells) that a text may have, besides one in so many units. */
-const MAX_CONSTRUCTS = 4_000;
-const UNITS_PER_CONSTRUCT = 20;
+/** Blocks, list items, cells and spans that a text may have, besides one in so many units. Half of it is more than dense texts have. */
+const MAX_CONSTRUCTS = 5_000;
+const UNITS_PER_CONSTRUCT = 16;
 /** Longer addresses exist, but are no use to a reader. */
 const WEB_ADDRESS = /^(?:https?:\/\/|www\.)[^\s`]{1,2048}/i;
 /** A line that could underline a heading, in whatever it is nested. */
@@ -68,7 +68,10 @@ export class BoundedTokenizer extends Tokenizer {
   }
 
   override table(source: string): Tokens.Table | undefined {
-    return this.#mayHoldTable ? super.table(source) : undefined;
+    if (!this.#mayHoldTable) return undefined;
+    const table = super.table(source);
+    if (table) this.#constructs -= table.header.length * (table.rows.length + 1);
+    return table;
   }
 
   override lheading(source: string): Tokens.Heading | undefined {
@@ -163,10 +166,7 @@ export class BoundedTokenizer extends Tokenizer {
 
   get #isLiteral(): boolean {
     return (
-      this.#fruitless <= 0 ||
-      this.#fruitlessInText <= 0 ||
-      this.#constructs <= 0 ||
-      this.#spans >= MAX_SPANS
+      this.#fruitless <= 0 || this.#fruitlessInText <= 0 || this.#constructs <= 0 || this.#spans >= MAX_SPANS
     );
   }
 }

@@ -21,13 +21,18 @@ export function parseMarkdown(source: string): readonly MarkedToken[] {
   const lexer = new QuickLexer({ gfm: true, tokenizer });
   for (const block of sourceBlocks(text)) {
     if (tokenizer.isSpent) {
-      lexer.tokens.push({ type: "paragraph", raw: block, text: block, tokens: lexer.inline(block.trimEnd()) });
+      lexer.tokens.push({
+        type: "paragraph",
+        raw: block,
+        text: block,
+        tokens: lexer.inline(block.trimEnd()),
+      });
       continue;
     }
-    const runs = lexer.inlineQueue.length;
+    const before = lexer.tokens.length;
     tokenizer.enterBlock(block);
     lexer.blockTokens(block, lexer.tokens);
-    tokenizer.spend(lexer.inlineQueue.length - runs);
+    tokenizer.spend(lexer.tokens.length - before);
   }
 
   const hasDefinitions = Object.keys(lexer.tokens.links).length > 0;

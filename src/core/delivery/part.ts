@@ -120,8 +120,7 @@ function withFrames(part: Part, level: Level | undefined): Framed | undefined {
   if (!level || level.written) return { text: part.text, used: part.used, top: level };
   const outer = withFrames(part, level.parent);
   if (!outer) return undefined;
-  const room = part.measure.limit - outer.used;
-  const chosen = choose(level, outer.top, room, part.measure.limit) ?? (part.text === "" ? NOTHING : undefined);
+  const chosen = choose(level, outer, part.measure) ?? (part.text === "" ? NOTHING : undefined);
   if (!chosen) return undefined;
   return {
     text: outer.text + chosen.opening,
@@ -132,12 +131,12 @@ function withFrames(part: Part, level: Level | undefined): Framed | undefined {
 
 const NOTHING = { frame: NO_MARKS, opening: "", size: 0 };
 
-function choose({ frame, isBegun }: Level, parent: Level | undefined, room: number, limit: number) {
+function choose({ frame, isBegun }: Level, { used, top }: Framed, { limit }: Measure) {
   for (let candidate: Frame | undefined = frame; candidate; candidate = candidate.bare) {
-    const opening = marks(isBegun ? (candidate.reopen ?? candidate.open) : candidate.open, parent);
-    const size = opening.length + marks(candidate.close, parent).length;
+    const opening = marks(isBegun ? (candidate.reopen ?? candidate.open) : candidate.open, top);
+    const size = opening.length + marks(candidate.close, top).length;
     const isSmall = !candidate.bare || size <= limit / 2;
-    if (isSmall && size <= room - MIN_TEXT) return { frame: candidate, opening, size };
+    if (isSmall && size <= limit - used - MIN_TEXT) return { frame: candidate, opening, size };
   }
   return undefined;
 }

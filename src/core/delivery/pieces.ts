@@ -79,9 +79,7 @@ class BlockWriter {
       if (before) this.#out.text("\n".repeat(Math.max(lineBreaksAtEnd(before.raw), 1)));
       const marker = ordered ? `${Number(start) + index}${delimiterOf(item)} ` : this.#dialect.bullet;
       const frame = { open: marker, close: "", reopen: "", indent: " ".repeat(marker.length) };
-      this.#out.orLiterally(item.raw, () =>
-        this.#out.framed(frame, () => this.blocks(known(item.tokens))),
-      );
+      this.#out.orLiterally(item.raw, () => this.#out.framed(frame, () => this.blocks(known(item.tokens))));
     });
   }
 

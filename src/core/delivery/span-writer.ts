@@ -56,9 +56,9 @@ export class SpanWriter {
   }
 
   text(text: string): void {
-    if (!this.#dialect.stylesWithinLine || !text.includes("\n")) return this.#append(text);
-    const frames = this.#styles.flatMap(({ frame }) => frame ?? []);
-    text.split("\n").forEach((line, index) => {
+    const lines = this.#dialect.stylesWithinLine && text.includes("\n") ? text.split("\n") : [text];
+    const frames = lines.length > 1 ? this.#styles.flatMap(({ frame }) => frame ?? []) : [];
+    lines.forEach((line, index) => {
       if (index > 0) {
         for (const _ of frames) this.#pieces.push(CLOSE);
         this.#append("\n");

@@ -146,10 +146,36 @@ describe("L01: frames", () => {
 
   it("L02: what escaping adds is counted, and a cut never falls into it", () => {
     const toHtml = (value: string) => value.replaceAll("&", "&amp;");
-    const weigh = (unit: number) => (unit === 38 ? 5 : 1);
+    const weigh = (value: string) => toHtml(value).length;
     const parts = chunk([text("a&".repeat(20))], { limit: 16, escape: toHtml, weigh });
     expect(parts.join("")).toBe("a&amp;".repeat(20));
     for (const part of parts) expect(part).toMatch(/^(?:a|&amp;)+$/);
     expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(16);
+  });
+
+  it("L02 L04: a part of one long word is as full as it can be, whatever its characters count", () => {
+    const toHtml = (value: string) => value.replaceAll("&", "&amp;");
+    const weigh = (value: string) => toHtml(value).length;
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom("a", "b", "&", "&&&"), { minLength: 1, maxLength: 60 }),
+        fc.integer({ min: 5, max: 40 }),
+        (bits, limit) => {
+          const parts = chunk([text(bits.join(""))], { limit, escape: toHtml, weigh });
+          expect(parts.join("")).toBe(toHtml(bits.join("")));
+          parts.forEach((part, index) => {
+            expect(part.length).toBeLessThanOrEqual(limit);
+            const next = /^&amp;|^./.exec(parts[index + 1] ?? "")?.[0];
+            if (next !== undefined) expect(part.length + next.length).toBeGreaterThan(limit);
+          });
+        },
+      ),
+    );
+  });
+
+  it("L01 L02: the marks of a quote's further lines are counted, so that each part is as full as it can be", () => {
+    const quote: Frame = { open: "> ", close: "", linePrefix: "> " };
+    const parts = chunk(framed(quote, code("a\nb\nc\nd\ne\nf")), { limit: 11 });
+    expect(parts).toEqual(["> a\n> b\n> c", "> d\n> e\n> f"]);
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { Lexer } from "marked";
-import { describe, expect, it } from "vitest";
+import { Lexer, Tokenizer } from "marked";
+import { describe, expect, it, vi } from "vitest";
 import { parseMarkdown } from "../../../src/core/delivery/markdown.ts";
 import { wildMarkdown } from "./arbitrary-markdown.ts";
 
@@ -43,6 +43,8 @@ function kinds(tokens: readonly { type: string; tokens?: unknown }[]): unknown[]
   });
 }
 
+const NOT_TEXT = /"(?!text")\w+"/g;
+
 describe("DISC-2 TG-2 WA-2: reading Markdown", () => {
   it("DISC-2 TG-2 WA-2: an ordinary text is read as marked reads it, however long it is", () => {
     const long = DOCUMENT.repeat(40);
@@ -58,6 +60,45 @@ describe("DISC-2 TG-2 WA-2: reading Markdown", () => {
       }),
     );
   });
+
+  it("P14: a text that holds nothing but markup loses none of it, and what is above a number remains text", () => {
+    for (const piece of ["- a\n", "a\n\n", "`a`", "*a*_b_"]) {
+      const source = piece.repeat(40_000 / piece.length);
+      const tokens = parseMarkdown(source);
+      const raw = tokens.map((token) => token.raw).join("");
+      expect(raw.replace(/\s+/g, "") === source.replace(/\s+/g, ""), piece).toBe(true);
+      expect(JSON.stringify(kinds(tokens)).match(NOT_TEXT)?.length, piece).toBeLessThan(10_000);
+    }
+  });
+
+  it("P14: as much markup as the densest honest text has is read to its end", () => {
+    const item = "- **name**: what its `flag` does\n";
+    const source = item.repeat(80_000 / item.length);
+    const found = JSON.stringify(kinds(parseMarkdown(source))).match(/"codespan"/g);
+    expect(found).toHaveLength(source.split("\n").length - 1);
+  });
+
+  it.each(["_*~", "*a_", "**a ", "~~a ", "`` ` ", "![a](b", "[a](", "[[a] "])(
+    "P14: openers without an end (%j) are tried until the text has cost four times its length",
+    (piece) => {
+      const openers = { emStrong: /^[*_]/, del: /^~/, codespan: /^`/, link: /^!?\[/ };
+      let units = 0;
+      for (const [name, opener] of Object.entries(openers)) {
+        const read = Tokenizer.prototype[name as keyof typeof openers] as (...args: string[]) => unknown;
+        vi.spyOn(Tokenizer.prototype, name as keyof typeof openers).mockImplementation(function (
+          this: Tokenizer,
+          ...args: string[]
+        ) {
+          const token = read.apply(this, args);
+          if (!token && opener.test(args[0] ?? "")) units += args[0]?.length ?? 0;
+          return token as undefined;
+        });
+      }
+      parseMarkdown(piece.repeat(80_000 / piece.length));
+      vi.restoreAllMocks();
+      expect(units).toBeLessThan(4 * 80_000);
+    },
+  );
 
   it.each([
     ["quotes in quotes", ">".repeat(5_000)],
