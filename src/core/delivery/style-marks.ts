@@ -48,6 +48,8 @@ export function withStyleMarks(tokens: readonly MarkedToken[]): readonly InlineT
     const opening = opened.at(-1);
     if (mayClose && opening?.name === name) {
       opened.pop();
+      // Four bars, or forty, hide nothing: they draw a line.
+      if (name === SPOILER && opening.at === at - 1) return;
       const raw = found[opening.at]?.raw ?? name;
       found[opening.at] = { type: "styleMark", style, raw, isOpening: true };
       found[at] = { type: "styleMark", style, raw: token.raw, isOpening: false };
@@ -85,7 +87,7 @@ function literal(text: string): Tokens.Text {
 function candidateOf(tokens: readonly InlineToken[], at: number): Candidate | undefined {
   const token = tokens[at];
   if (token?.type === "html") return tagCandidate(token.raw);
-  if (token !== BARS || tokens[at - 1] === BARS || tokens[at + 1] === BARS) return undefined;
+  if (token !== BARS) return undefined;
   const before = tokens[at - 1]?.raw.at(-1) ?? " ";
   const after = tokens[at + 1]?.raw[0] ?? " ";
   const mayOpen = /\S/.test(after) && !/[\p{L}\p{N}]/u.test(before);

@@ -25,6 +25,7 @@ describe("L03: bars in pairs", () => {
   it.each([
     ["||a|| ||b||", "<tg-spoiler>a</tg-spoiler> <tg-spoiler>b</tg-spoiler>"],
     ["|||a|||", "<tg-spoiler>|a</tg-spoiler>|"],
+    ["||a||||b||", "<tg-spoiler>a</tg-spoiler><tg-spoiler>b</tg-spoiler>"],
     ["||**a**||", "<tg-spoiler><b>a</b></tg-spoiler>"],
     ["||a **b||** c", "||a <b>b||</b> c"],
     ["a || b || c", "a || b || c"],
