@@ -24,11 +24,17 @@ function isFromWall(headers: ResponseLike["headers"]): boolean {
   return !/\bjson\b/i.test(headers.get("content-type") ?? "");
 }
 
+interface LimitWatch {
+  readonly signal: AbortSignal;
+  limit(): RateLimit | undefined;
+  stop(): void;
+}
+
 /**
  * Aborts when Discord asks for a longer wait than a send has patience for; then `limit` is what it asked for. At once where the library would not keep
  * still: it knocks on at a wall that names no time, and with other rooms at any wall.
  */
-export function watchLimits(rest: REST, path: string) {
+export function watchLimits(rest: REST, path: string): LimitWatch {
   const controller = new AbortController();
   let limit: RateLimit | undefined;
   const giveUp = (asked: RateLimit) => {
